@@ -10,8 +10,6 @@ xoff_engine::ids! {
     PortId;
     /// An egress queue, a port and a class: `Part::queues`, see [`QueueId::of`].
     QueueId;
-    /// What an ingress, a port of a switch and a class, has in the buffer: `Part::accounts`.
-    AccountId;
     /// The congestion point of a scheme at an egress queue: `Part::cps`.
     CpId;
     /// A host, among the hosts of a part: `Part::hosts`.
@@ -47,13 +45,5 @@ impl QueueId {
     #[inline]
     pub const fn port_and_class(self, classes: usize) -> (PortId, u8) {
         (PortId::new(self.get() / classes as u32), (self.get() % classes as u32) as u8)
-    }
-}
-
-impl AccountId {
-    /// The account of a class at the port `local` of a switch; `first` is the first account of the switch.
-    #[inline]
-    pub const fn of(first: AccountId, local: u16, class: u8, classes: usize) -> AccountId {
-        AccountId::new(first.get() + local as u32 * classes as u32 + class as u32)
     }
 }

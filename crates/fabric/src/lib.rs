@@ -1,7 +1,8 @@
 //! The lossless fabric: packets, links, ports, buffers, PFC, switches, routing, hosts, RoCE and
 //! TCP transport. It runs any [`scheme::Scheme`] and names none.
 //!
-//! Rooms, each of which knows only those before it: [`contract`] (what is agreed on with others), [`network`] (what
+//! Rooms, each of which knows only those before it: [`contract`] (what is agreed on with others), [`buffer`] (the shared
+//! buffer of a switch, as a pure state machine), [`network`] (what
 //! is planned, and never changes), `node` and `flow` (what switches, hosts, senders and receivers remember),
 //! `part` (what they do, and the event loop), [`run`] (what concerns all of the network).
 //!
@@ -11,6 +12,7 @@
 
 #![warn(missing_docs)]
 
+pub mod buffer;
 pub mod contract;
 mod flow;
 mod id;

@@ -124,7 +124,7 @@ fn refreshes_do_not_put_off_the_stop() {
 
 #[test]
 fn headroom_used_is_counted_under_dynamic_thresholds_too() {
-    for spill in [Spill::Each, Spill::Latched] {
+    for rule in [Rule::Dynamic, Rule::Latched] {
         let mut net = Net::star(3, 100, Span::from_us(2));
         net.plan.hosts[0].pfc_response = PfcResponse::Ieee;
         net.plan.switches[0].pfc.thresholds = Thresholds::Dynamic {
@@ -132,7 +132,7 @@ fn headroom_used_is_counted_under_dynamic_thresholds_too() {
             reserve_bytes: 4096,
             resume_offset_bytes: 3072,
             resume_below_bytes: 1,
-            spill,
+            rule,
         };
         net.plan.switches[0].buffer_bytes = 4_000_000;
         net.plan.run.stop = Time::from_ms(2);

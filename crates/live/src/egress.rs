@@ -163,9 +163,12 @@ impl Egress {
 
     /// Classes with frames that wait and may go.
     pub fn eligible(&self) -> u8 {
-        let waiting =
-            (0..).zip(&self.queues).filter(|(_, queue)| queue.len() > 0).fold(0, |mask, (c, _)| mask | 1 << c);
-        waiting & !self.paused
+        self.waiting() & !self.paused
+    }
+
+    /// Classes with frames, a bit each.
+    pub fn waiting(&self) -> u8 {
+        (0..).zip(&self.queues).filter(|(_, queue)| queue.len() > 0).fold(0, |mask, (c, _)| mask | 1 << c)
     }
 
     /// A frame waits.

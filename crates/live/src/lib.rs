@@ -21,7 +21,6 @@ extern crate self as xoff_live;
 mod agenda;
 mod answer;
 mod arrival;
-mod buffer;
 pub mod calibrate;
 pub mod clock;
 mod desk;

@@ -160,9 +160,8 @@ impl<S: Scheme> Switch<S> {
         let Some(flow) = self.flows.get(notice.flow).copied().filter(|flow| flow.name.scheme == slot) else { return };
         let scheme = &schemes[usize::from(slot)];
         let control = desk.network.plan.classes.control;
-        // Headroom is for what the upstream has under way; nobody can tell the switch itself to stop.
-        let held = self.buffer.ingress(egress, control);
-        if held.lossless && held.bytes > self.buffer.xoff_now(egress, control) {
+        // Headroom is for frames in flight from upstream; the switch's own must not use it.
+        if self.buffer.is_full_to_xoff(egress, control) {
             desk.log.counters.notices_refused += 1;
             return;
         }

@@ -1,4 +1,5 @@
-//! PFC of a switch: PAUSE and RESUME asked for, sent and heard.
+//! PFC signalling of a switch: PAUSE and RESUME frames, their refresh and timers. The buffer decides when
+//! ([`xoff_fabric::buffer`]).
 
 use crate::agenda::Event;
 use crate::desk::Desk;
@@ -14,8 +15,7 @@ use xoff_wire::Pfc;
 impl<S: Scheme> Switch<S> {
     /// An ingress is above XOFF.
     pub(crate) fn ask_pause(&mut self, local: usize, class: u8, rises: bool, desk: &mut Desk<'_>) {
-        if !self.buffer.ingress(local, class).pausing {
-            self.buffer.ingress_mut(local, class).pausing = true;
+        if !self.buffer.set_pausing(local, class, true) {
             self.note(local, class, true, false, desk);
             self.request(local, class, desk);
             self.arm_refresh(local, class, desk);
@@ -29,7 +29,7 @@ impl<S: Scheme> Switch<S> {
 
     /// An ingress is at or below XON.
     pub(crate) fn resume(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
-        self.buffer.ingress_mut(local, class).pausing = false;
+        self.buffer.set_pausing(local, class, false);
         self.note(local, class, false, false, desk);
         self.request(local, class, desk);
     }
@@ -92,7 +92,7 @@ impl<S: Scheme> Switch<S> {
         let of_class = |class: u8| PfcClass {
             class,
             pause: on & 1 << class != 0,
-            ingress: Some((self.buffer.ingress(local, class).bytes, self.buffer.xoff_now(local, class))),
+            ingress: Some((self.buffer.ingress(local, class).bytes, self.buffer.xoff(local, class))),
         };
         let port = self.ports[local];
         let classes = (0..self.egresses[local].queues.len() as u8).filter(|class| due & 1 << class != 0);
@@ -125,7 +125,7 @@ impl<S: Scheme> Switch<S> {
         if !self.buffer.ingress(local, class).pausing {
             return;
         }
-        if self.buffer.is_above(local, class) {
+        if self.buffer.is_above_xoff(local, class) {
             self.request(local, class, desk);
         }
         self.arm_refresh(local, class, desk);

@@ -84,7 +84,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
 
     fn buffer_bytes(&self, port: u32) -> u64 {
         match &self.nodes[self.network.node_of(port) as usize] {
-            Some(Node::Switch(switch)) => switch.buffer.used_bytes,
+            Some(Node::Switch(switch)) => switch.buffer.pools().used_bytes,
             _ => 0,
         }
     }

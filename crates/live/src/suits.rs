@@ -4,9 +4,7 @@
 use crate::network::Network;
 use xoff_engine::Grain;
 use xoff_fabric::domain;
-use xoff_fabric::plan::{
-    AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Spill, Thresholds, Ties,
-};
+use xoff_fabric::plan::{AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Ties};
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
 use xoff_wire::rate_has_code;
@@ -64,9 +62,7 @@ fn model(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
 
 fn devices(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     for switch in &plan.switches {
-        let latched = matches!(switch.pfc.thresholds, Thresholds::Dynamic { spill: Spill::Latched, .. });
         let checks = matches!(switch.pfc.signalling, Signalling::Timed { resume: ResumeAt::Checks, .. });
-        object(latched, "`pfc.spill = \"latched\"` is a rule of another simulator", "leave it out");
         object(checks, "`pfc.resume_at = \"checks\"` is a rule of another simulator", "leave it out");
         object(switch.watchdog.is_some(), "`[switch.watchdog]`: not on software switches", "leave it out");
     }

@@ -5,7 +5,6 @@
 //! packet at the next switch.
 
 use crate::agenda::Event;
-use crate::buffer::{Admission, Buffer};
 use crate::desk::Desk;
 use crate::egress::{Egress, Held, OnWire, frame_bytes};
 use crate::forwarding::{FlowTable, Forwarding, address_of};
@@ -13,12 +12,33 @@ use crate::network::Network;
 use crate::point::Point;
 use crate::shaper::Shapers;
 use xoff_engine::Time;
+use xoff_fabric::buffer::{Admission, Arrival, Buffer, Egress as EgressQueue, Release, drain_bps};
 use xoff_fabric::domain;
-use xoff_fabric::pfc::PauseLoop;
+use xoff_fabric::pfc::{self, PauseLoop};
 use xoff_fabric::plan::Signalling;
-use xoff_fabric::record::{ClassReport, Failure, LosslessDrop, PortReport};
+use xoff_fabric::record::{ClassReport, Failure, PortReport};
 use xoff_fabric::scheme::{Hooks, Notice, Scheme};
 use xoff_wire::{Seen, decode};
+
+/// Egress queue as the buffer sees it.
+struct EgressNow<'a> {
+    egresses: &'a [Egress],
+    egress: usize,
+    class: u8,
+}
+
+impl EgressQueue for EgressNow<'_> {
+    fn queue_bytes(&self) -> u64 {
+        self.egresses[self.egress].queues[usize::from(self.class)].bytes
+    }
+    fn drain_bps(&self) -> f64 {
+        let egress = &self.egresses[self.egress];
+        drain_bps(egress.rate.rate().bps() as f64, egress.waiting(), egress.paused, self.class)
+    }
+    fn busy_queues(&self) -> u32 {
+        self.egresses.iter().filter(|egress| egress.waiting() & 1 << self.class != 0).count() as u32
+    }
+}
 
 /// A switch.
 pub struct Switch<S: Scheme> {
@@ -51,8 +71,8 @@ impl<S: Scheme> Switch<S> {
         let plan = &network.plan;
         let settings = &plan.switches[usize::from(plan.nodes[node as usize].profile)];
         let ports = network.ports_of(node);
-        let buffer = Buffer::new(network, settings, &ports);
-        let pause = buffer.paused_from();
+        let buffer = pfc::buffer(plan, settings, ports.iter().copied(), network.mtu_wire_bytes);
+        let pause = buffer.paused_alone();
         let points = Point::all(&ports, settings, pause, network, schemes);
         let hooks = points.iter().fold(Hooks::NONE, |hooks, point| hooks.with(point.hooks()));
         Switch {
@@ -140,13 +160,12 @@ impl<S: Scheme> Switch<S> {
 
     /// Takes a frame into the buffer, or drops it. Pauses the upstream when its ingress is full.
     pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &Held, desk: &mut Desk<'_>) -> bool {
-        let limit = desk.network.plan.classes.list[usize::from(class)].queue_limit_bytes.unwrap_or(u64::MAX);
-        let queue_bytes = self.egresses[egress].queues[usize::from(class)].bytes;
-        match self.buffer.admit(held.ingress, class, held.size(), queue_bytes, limit) {
-            Admission::Taken { above, rises } => {
-                if above {
-                    self.ask_pause(held.ingress, class, rises, desk);
-                }
+        let queue = EgressNow { egresses: &self.egresses, egress, class };
+        let arrival = Arrival { ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
+        match self.buffer.admit(&arrival) {
+            Admission::Stored => true,
+            Admission::AboveXoff { rises } => {
+                self.ask_pause(held.ingress, class, rises, desk);
                 true
             }
             Admission::Dropped => {
@@ -155,8 +174,8 @@ impl<S: Scheme> Switch<S> {
                 desk.log.lose(&held.seen, desk.network);
                 false
             }
-            Admission::Refused(threshold) => {
-                self.refuse(class, held, threshold, desk);
+            Admission::Refused => {
+                self.refuse(class, held, desk);
                 desk.log.lose(&held.seen, desk.network);
                 false
             }
@@ -164,27 +183,18 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// A lossless frame finds no room: the run is over, unless drops are allowed.
-    fn refuse(&mut self, class: u8, held: &Held, threshold_bytes: u64, desk: &mut Desk<'_>) {
+    fn refuse(&mut self, class: u8, held: &Held, desk: &mut Desk<'_>) {
         let plan = &desk.network.plan;
         desk.log.counters.drops_lossless += 1;
         self.egresses[held.ingress].queues[usize::from(class)].drops += 1;
         if plan.run.allow_drops || desk.log.failure.is_some() {
             return;
         }
-        let (port, ingress) = (self.ports[held.ingress], self.buffer.ingress(held.ingress, class));
-        desk.log.failure = Some(Failure::LosslessDrop(LosslessDrop {
-            at: desk.now,
-            node: self.node,
-            port,
-            class,
-            packet_bytes: held.size() as u32,
-            ingress_bytes: ingress.bytes,
-            threshold_bytes,
-            headroom_bytes: ingress.headroom_bytes(),
-            headroom_required_bytes: PauseLoop::of(plan, port, desk.network.mtu_wire_bytes).required(),
-            buffer_used_bytes: self.buffer.used_bytes,
-            buffer_bytes: self.buffer.bytes,
-        }));
+        let port = self.ports[held.ingress];
+        let required = PauseLoop::of(plan, port, desk.network.mtu_wire_bytes).required();
+        let place = (desk.now, self.node, port);
+        let drop = self.buffer.lossless_drop(place, (held.ingress, class), held.size() as u32, required);
+        desk.log.failure = Some(Failure::LosslessDrop(drop));
     }
 
     /// The last bit of the frame on a port's wire left at `at`; the next one follows it.
@@ -215,7 +225,7 @@ impl<S: Scheme> Switch<S> {
 
     /// A frame has left the buffer.
     pub(crate) fn release(&mut self, held: &Held, class: u8, desk: &mut Desk<'_>) {
-        if self.buffer.release(held.ingress, class, held.size()) {
+        if self.buffer.release(held.ingress, class, held.size()) == Release::Resume {
             self.resume(held.ingress, class, desk);
         }
     }
@@ -239,14 +249,9 @@ impl<S: Scheme> Switch<S> {
         let mut reports = Vec::new();
         for (local, egress) in self.egresses.iter_mut().enumerate() {
             let of_class = |class: u8| {
-                let ingress = self.buffer.ingress(local, class);
-                ClassReport {
-                    ingress_bytes_peak: ingress.peak_bytes,
-                    xoff_bytes: (ingress.lossless && ingress.lowest_xoff != u64::MAX).then_some(ingress.lowest_xoff),
-                    headroom_bytes: ingress.headroom_bytes(),
-                    headroom_used_peak_bytes: ingress.headroom_peak,
-                    ..ClassReport::default()
-                }
+                let mut row = ClassReport::default();
+                self.buffer.report(local, class, &mut row);
+                row
             };
             reports.push(egress.report(end, of_class));
         }

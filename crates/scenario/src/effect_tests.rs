@@ -173,6 +173,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "class.0.service=strict\u{0}",
                 "class.0.weight=3",
                 "class.1.queue_limit=9KB",
+                "class.1.alpha=0.5",
                 "class.0.control=true",
             ],
         ),

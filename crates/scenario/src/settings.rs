@@ -5,7 +5,7 @@ use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
     AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Service, SetAside, Signalling, Spill,
+    NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, SetAside, Signalling,
     SwitchSettings, Thresholds, Ties, Watchdog, WatchdogAction,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
@@ -65,6 +65,7 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
             other => other,
         };
         let queue_limit_bytes = if lossless { None } else { row.take_bytes("queue_limit", 64..=1 << 40)? };
+        let alpha = if lossless { None } else { row.take_number("alpha", ALPHA)? };
         if row.flag_or("control", false)? && control.replace(name.value.clone()).is_some() {
             return Err(row.error("control", "two classes are marked as the control class"));
         }
@@ -81,7 +82,7 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
             return Err(error.label("one of both, beside strict classes"));
         }
         row.finish()?;
-        read.push((name, Class { priority, lossless, service, queue_limit_bytes }));
+        read.push((name, Class { priority, lossless, service, queue_limit_bytes, alpha }));
     }
     read.sort_by_key(|(_, class)| class.priority);
     let names: Vec<String> = read.iter().map(|(name, _)| name.value.clone()).collect();
@@ -196,11 +197,14 @@ fn read_response(table: &mut Table, default: PfcResponse) -> Result<PfcResponse>
 const RESPONSE_LONGEST: Span = Span::from_ms(1);
 
 fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) -> Result<PfcSettings> {
-    let default = if matches!(defaults.thresholds, Thresholds::Static { .. }) { "static" } else { "dynamic" };
-    let dynamic = table.choice_or("threshold", &[("static", false), ("dynamic", true)], default)?;
-    let thresholds = match dynamic {
-        false => read_static(table, &defaults.thresholds)?,
-        true => read_dynamic(table, &defaults.thresholds, context)?,
+    let default = match defaults.thresholds.rule() {
+        // Its first spelling: `threshold = "dynamic"` with `spill = "latched"`.
+        Rule::Latched => Rule::Dynamic,
+        rule => rule,
+    };
+    let thresholds = match table.choice_or("threshold", Rule::ALL, default.name())? {
+        Rule::Static => read_static(table, &defaults.thresholds)?,
+        rule => read_dynamic(table, rule, &defaults.thresholds, context)?,
     };
     let headroom = read_headroom(table, defaults.headroom)?;
     let asides = [("class", SetAside::Class), ("port", SetAside::Port), ("none", SetAside::Nothing)];
@@ -236,6 +240,7 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
 }
 
 const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;
+const ALPHA: std::ops::RangeInclusive<f64> = 0.001..=1024.0;
 
 fn read_static(table: &mut Table, defaults: &Thresholds) -> Result<Thresholds> {
     let (xoff_bytes, xon_default) = match (table.take_bytes("xoff", BYTES)?, defaults) {
@@ -253,14 +258,12 @@ fn read_static(table: &mut Table, defaults: &Thresholds) -> Result<Thresholds> {
     Ok(Thresholds::Static { xoff_bytes, xon_bytes })
 }
 
-fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContext) -> Result<Thresholds> {
+fn read_dynamic(table: &mut Table, rule: Rule, defaults: &Thresholds, context: &SwitchContext) -> Result<Thresholds> {
     let defaults = if let Thresholds::Static { .. } = defaults { &Thresholds::default() } else { defaults };
-    let Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill } = *defaults else {
+    let Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, rule: like } = *defaults
+    else {
         unreachable!("dynamic thresholds are the default");
     };
-    let spills = [("each", Spill::Each), ("latched", Spill::Latched)];
-    let spill = spills.iter().find(|(_, known)| *known == spill).map_or("each", |(name, _)| name);
-    const ALPHA: std::ops::RangeInclusive<f64> = 0.001..=1024.0;
     let by_speed = if table.has("alpha") { table.is_text("alpha") } else { !matches!(alpha, Alpha::Fixed(_)) };
     let alpha = if by_speed {
         let (base, nic_rate, default) = match alpha {
@@ -281,7 +284,13 @@ fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContex
         reserve_bytes: table.bytes_or("reserve", BYTES, reserve_bytes)?,
         resume_offset_bytes: table.bytes_or("resume_offset", BYTES, resume_offset_bytes)?,
         resume_below_bytes: table.bytes_or("resume_below", 1..=1 << 40, resume_below_bytes)?,
-        spill: table.choice_or("spill", &spills, spill)?,
+        rule: match rule {
+            Rule::Dynamic => {
+                let spills = [("each", Rule::Dynamic), ("latched", Rule::Latched)];
+                table.choice_or("spill", &spills, if like == Rule::Latched { "latched" } else { "each" })?
+            }
+            other => other,
+        },
     })
 }
 

@@ -52,6 +52,9 @@ fn classes(draw: &mut Draw, root: &mut Table) -> (Vec<String>, Vec<String>) {
         if draw.one_in(2) {
             set(&mut class, "queue_limit", bytes(draw.between(20, 400) * 1000));
         }
+        if draw.one_in(3) {
+            set(&mut class, "alpha", *draw.pick(&[0.0625, 0.5, 4.0]));
+        }
         class
     };
     let mut bulk = table! { name = "bulk", priority = draw.between(0, 2) as i64 };

@@ -41,7 +41,7 @@ fn mistake(from: &str, to: &str, parts: &[&str]) {
 fn keys() {
     mistake("buffer =", "bufer =", &["unknown key `bufer`", "did you mean `buffer`?"]);
     mistake("[switch]", "[swich]", &["unknown key `swich`", "did you mean `switch`?"]);
-    mistake("xoff =", "alpha = 0.5\nxoff =", &["`alpha` has no effect here", "with threshold = \"dynamic\""]);
+    mistake("xoff =", "alpha = 0.5\nxoff =", &["`alpha` has no effect here", "unless threshold = \"static\""]);
     mistake("left = 4", "left = 4\nspines = 2", &["`spines` has no effect here", "leaf-spine"]);
     mistake("flows = 60\n", "flows = 60\ndegree = 3\n", &["`degree` has no effect here", "with kind = \"incast\""]);
     mistake("left = 4\n", "", &["`topology` lacks `left`", "bad.toml:4:"]);

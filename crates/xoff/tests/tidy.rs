@@ -133,13 +133,14 @@ fn the_fabric_names_no_scheme() {
 }
 
 /// Rooms of the fabric, and those that each may use besides itself.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("contract", &[]),
-    ("network", &["contract"]),
-    ("node", &["contract", "network", "id"]),
+    ("buffer", &["contract"]),
+    ("network", &["contract", "buffer"]),
+    ("node", &["contract", "buffer", "network", "id"]),
     ("flow", &["contract", "network", "id"]),
-    ("part", &["contract", "network", "id", "node", "flow"]),
-    ("run", &["contract", "network", "id", "node", "flow", "part"]),
+    ("part", &["contract", "buffer", "network", "id", "node", "flow"]),
+    ("run", &["contract", "buffer", "network", "id", "node", "flow", "part"]),
 ];
 
 #[test]

@@ -1,8 +1,11 @@
 //! PFC arithmetic: headroom, thresholds and pause quanta.
 
+pub use crate::buffer::paused_alone;
+use crate::buffer::{self, Buffer, Pools, QueueLimit};
 use crate::contract::scheme::{Format, Transport};
 use crate::network::plan::{
-    Alpha, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, Thresholds, peer,
+    Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SwitchSettings,
+    Thresholds, peer,
 };
 pub use crate::network::response::quanta;
 use xoff_engine::{BitRate, Grain, LinkRate, Span};
@@ -182,9 +185,43 @@ pub fn set_aside(plan: &Plan, settings: &PfcSettings, ingress: &Ingress) -> u64 
     settings.set_aside.times(lossless) * (ingress.headroom_bytes + ingress.promised_bytes)
 }
 
+/// Returns the empty buffer of a switch with these settings and ports; `mtu_wire_bytes` is the largest packet of the run.
+pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item = u32>, mtu_wire_bytes: u32) -> Buffer {
+    let mut reserved = 0;
+    let mut ingresses = Vec::new();
+    for port in ports {
+        let of_port = ingress(plan, &settings.pfc, port, mtu_wire_bytes);
+        reserved += set_aside(plan, &settings.pfc, &of_port);
+        let Ingress { xoff_bytes, xon_bytes, alpha, headroom_bytes, .. } = of_port;
+        ingresses.extend(plan.classes.list.iter().map(|class| buffer::Ingress {
+            xoff_bytes,
+            xon_bytes,
+            alpha,
+            headroom_bytes: if class.lossless { headroom_bytes } else { 0 },
+            lossless: class.lossless,
+            ..buffer::Ingress::default()
+        }));
+    }
+    let limit = |class: &Class| QueueLimit { bytes: class.queue_limit_bytes.unwrap_or(u64::MAX), alpha: class.alpha };
+    let shared_bytes = settings.buffer_bytes.saturating_sub(reserved);
+    let mut pools = Pools {
+        bytes: settings.buffer_bytes,
+        shared_bytes,
+        lossy_bytes: lossy_bytes(shared_bytes, settings.buffer_bytes),
+        ..Pools::default()
+    };
+    if let Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, resume_below_bytes, .. } = settings.pfc.thresholds
+    {
+        pools.reserve_bytes = reserve_bytes;
+        pools.xon_offset_bytes = resume_offset_bytes;
+        pools.xon_floor_bytes = resume_below_bytes;
+    }
+    Buffer::new(settings.pfc.thresholds.rule(), pools, ingresses, plan.classes.list.iter().map(limit).collect())
+}
+
 /// What lossy traffic may take of a buffer of which so much is shared: never what lossless classes were promised; where
 /// the promise already exceeds the buffer, control packets still need somewhere to be.
-pub fn lossy_bytes(shared_bytes: u64, buffer_bytes: u64) -> u64 {
+fn lossy_bytes(shared_bytes: u64, buffer_bytes: u64) -> u64 {
     shared_bytes.max(buffer_bytes / 16)
 }
 
@@ -203,12 +240,6 @@ pub fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
         Transport::Tcp => format.data_bytes + tcp_bytes,
     };
     mtu_wire_bytes(plan) + formats.iter().flatten().map(overhead).max().unwrap_or(0)
-}
-
-/// What an ingress holds when a dynamic threshold pauses it, if nothing else is in the shared buffer:
-/// where what it holds of it is `alpha` times what is left.
-pub fn paused_alone(shared_bytes: u64, alpha: f64, reserve_bytes: u64) -> u64 {
-    (shared_bytes as f64 * alpha / (1.0 + alpha)) as u64 + reserve_bytes
 }
 
 /// The share of the free pool one ingress may use, by the port's speed.

@@ -3,6 +3,7 @@
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
+pub use crate::buffer::Rule;
 pub use crate::network::probe::{Probe, ProbeTarget};
 pub use crate::network::response::PfcResponse;
 use xoff_engine::{BitRate, Grain, Span, Time};
@@ -189,6 +190,8 @@ pub struct Class {
     pub service: Service,
     /// Longest egress queue of a lossy class; `None` leaves only the buffer as a limit.
     pub queue_limit_bytes: Option<u64>,
+    /// Longest egress queue of a lossy class as a share of the free pool; `None` for none.
+    pub alpha: Option<f64>,
 }
 
 /// How a port shares its link among classes.
@@ -251,12 +254,20 @@ pub enum Thresholds {
         resume_offset_bytes: u64,
         /// or with less than this beyond the reserve; with 1, once nothing is.
         resume_below_bytes: u64,
-        /// What comes to an ingress that uses headroom.
-        spill: Spill,
+        /// Any rule but [`Rule::Static`].
+        rule: Rule,
     },
 }
 
 impl Thresholds {
+    /// Rule that charges the buffer.
+    pub const fn rule(&self) -> Rule {
+        match self {
+            Thresholds::Static { .. } => Rule::Static,
+            Thresholds::Dynamic { rule, .. } => *rule,
+        }
+    }
+
     /// Dynamic thresholds with the defaults of everything but alpha.
     pub const fn dynamic(alpha: f64) -> Thresholds {
         Thresholds::Dynamic {
@@ -264,19 +275,9 @@ impl Thresholds {
             reserve_bytes: 4096,
             resume_offset_bytes: 3072,
             resume_below_bytes: 1,
-            spill: Spill::Each,
+            rule: Rule::Dynamic,
         }
     }
-}
-
-/// Which packets of an ingress go to its headroom.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spill {
-    /// Each that finds no room within the threshold, which also pauses an ingress that has just reached it.
-    Each,
-    /// The first that is above the threshold with itself in the pool, and all that follow until headroom is
-    /// empty; an ingress is paused while it uses headroom.
-    Latched,
 }
 
 /// How often headroom and reserve of a port are taken off the shared pool.

@@ -1,7 +1,8 @@
-//! Ports, egress queues and ingress accounts: the state the hot path touches.
+//! Ports and egress queues: the state the hot path touches.
 
+use crate::buffer::real;
 use crate::contract::packet::Packet;
-use crate::id::{HostId, PortId, SwitchId};
+use crate::id::{HostId, SwitchId};
 use crate::network::rates::{RateId, Rates};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -268,31 +269,4 @@ impl Queue {
         }
         self.area_at = now;
     }
-}
-
-/// A number of bytes or picoseconds as a float: one instruction where it is known to be no larger than this.
-#[inline(always)]
-pub fn real(number: u64) -> f64 {
-    debug_assert!(i64::try_from(number).is_ok());
-    number as i64 as f64
-}
-
-/// What of one ingress (port, class) is buffered in its switch, and its PFC state.
-#[derive(Clone, Debug)]
-pub struct Account {
-    pub bytes: u64,
-    pub peak_bytes: u64,
-    pub xoff_bytes: u64,
-    pub xon_bytes: u64,
-    pub headroom_bytes: u64,
-    /// Dynamic thresholds: part of `bytes` that lies in headroom.
-    pub in_headroom: u64,
-    pub alpha: f64,
-    pub lowest_xoff: u64,
-    pub port: PortId,
-    pub class: u8,
-    pub lossless: bool,
-    /// It has asked its upstream to stop.
-    pub pausing: bool,
-    pub refresh_pending: bool,
 }

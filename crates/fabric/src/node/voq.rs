@@ -1,8 +1,8 @@
 //! VOQ switches: their virtual output queues, their controls, and the messages between these.
 
+use crate::buffer::Buffer;
 use crate::contract::control::{Lane, Lanes, Occupancy, SwitchControl};
-use crate::id::{AccountId, SwitchId};
-use crate::node::port::Account;
+use crate::id::SwitchId;
 use xoff_engine::{Fifo, Slab, Table, Time};
 
 /// All VOQ switches, and the messages between them.
@@ -18,8 +18,6 @@ pub(crate) struct VoqSwitches<C: SwitchControl> {
 pub(crate) struct VoqSwitch<C> {
     pub(crate) control: C,
     pub(crate) voqs: Voqs,
-    /// Its first ingress account.
-    pub(crate) accounts: AccountId,
     /// Size of a FIFO.
     pub(crate) output_bytes: u64,
     /// The timer event that counts.
@@ -31,21 +29,14 @@ pub(crate) struct VoqSwitch<C> {
 impl<C> VoqSwitch<C> {
     /// Whether nothing of its lane is ahead of a packet at an input, and its output queue has room.
     #[inline(always)]
-    pub(crate) fn has_room(
-        &self,
-        accounts: &Table<AccountId, Account>,
-        ingress: u16,
-        egress: u16,
-        class: u8,
-        lane: Lane,
-    ) -> bool {
+    pub(crate) fn has_room(&self, buffer: &Buffer, ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
         let output = &self.voqs.outputs[self.voqs.output(egress, class)];
         if output.waiting[lane as usize] > 0 {
             return false;
         }
         // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
-        let account = AccountId::of(self.accounts, ingress, class, self.voqs.classes);
-        output.queued_bytes == 0 || (output.queued_bytes < self.output_bytes && accounts[account].lossless)
+        let lossless = buffer.ingress(usize::from(ingress), class).lossless;
+        output.queued_bytes == 0 || (output.queued_bytes < self.output_bytes && lossless)
     }
 }
 
@@ -136,15 +127,13 @@ impl Output {
 /// What a control may see of its switch's queues.
 pub(crate) struct View<'a> {
     pub(crate) voqs: &'a Voqs,
-    /// Of all switches; its own from `first` on.
-    pub(crate) accounts: &'a Table<AccountId, Account>,
-    pub(crate) first: AccountId,
+    pub(crate) buffer: &'a Buffer,
 }
 
 impl Occupancy for View<'_> {
     #[inline]
     fn input_bytes(&self, ingress: u16, class: u8) -> u64 {
-        self.accounts[AccountId::of(self.first, ingress, class, self.voqs.classes)].bytes
+        self.buffer.ingress(usize::from(ingress), class).bytes
     }
     #[inline]
     fn output_bytes(&self, egress: u16, class: u8) -> u64 {

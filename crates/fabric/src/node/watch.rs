@@ -1,6 +1,6 @@
 //! What is written down of ports for the watchdog and for reports.
 
-use crate::id::{AccountId, PortId, QueueId};
+use crate::id::{PortId, QueueId};
 use std::collections::{HashMap, VecDeque};
 use xoff_engine::{BitRate, Span, Table, Time};
 
@@ -12,6 +12,8 @@ pub struct PfcFrames {
     pub refresh: u64,
     pub advertised: u8,
     pub heard: u8,
+    /// Classes whose PAUSE has a refresh timer.
+    pub refreshing: u8,
 }
 
 /// What a PFC frame says of a class, until the port that received it obeys.
@@ -39,8 +41,6 @@ pub struct Watch {
     pub frames: Table<PortId, PfcFrames>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
     pub(crate) last_pause: Table<QueueId, Time>,
-    /// Per ingress account: the most of its bytes that were in headroom, under dynamic thresholds.
-    pub headroom_peak: Table<AccountId, u64>,
     /// Frames on their way out when the rate of their port changed: when they have left, and the rate they are sent with.
     pub begun: HashMap<PortId, (Time, BitRate)>,
     pub responses: Responses,
@@ -49,13 +49,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// So much of an ingress is in headroom.
-    #[inline]
-    pub(crate) fn note_headroom(&mut self, account: AccountId, bytes: u64) {
-        let peak = &mut self.headroom_peak[account];
-        *peak = bytes.max(*peak);
-    }
-
     #[inline]
     pub(crate) fn last_pause_at(&mut self, queue: QueueId, now: Time) {
         if let Some(at) = self.last_pause.get_mut(queue) {

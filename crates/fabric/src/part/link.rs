@@ -17,20 +17,15 @@ impl<S: Scheme> Part<S> {
 
     /// The PFC frame that a port has to send when its link comes up.
     pub(crate) fn pfc_state_frame(&mut self, port_id: PortId) -> Option<Packet> {
-        let port = &self.ports[port_id];
-        if port.has(AT_HOST) {
+        if self.ports[port_id].has(AT_HOST) {
             return None;
         }
-        let dynamic = self.switches[port.switch()].is_dynamic();
         for class in 0..self.classes as u8 {
-            let account_id = self.account_id(port_id, class);
-            let account = &mut self.accounts[account_id];
-            let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
-            if account.lossless && full {
-                account.pausing = true;
+            if self.buffer_of(port_id).starts_paused(usize::from(self.local(port_id)), class) {
+                self.set_pausing(port_id, class, true);
                 self.ports[port_id].pfc_due |= 1 << class;
-                self.note_pause(account_id, true);
-                self.arm_refresh(account_id);
+                self.note_pause(port_id, class, true);
+                self.arm_refresh(port_id, class);
             }
         }
         self.make_pfc(port_id)
@@ -61,9 +56,8 @@ impl<S: Scheme> Part<S> {
         self.watch.frames[port].heard = 0;
         self.ports[port].pfc_due = 0;
         if !self.ports[port].has(AT_HOST) {
-            let first = self.account_id(port, 0);
-            for account in self.accounts.run_mut(first, self.classes) {
-                account.pausing = false;
+            for class in 0..self.classes as u8 {
+                self.set_pausing(port, class, false);
             }
         }
     }

@@ -22,18 +22,19 @@ mod transport;
 mod voq;
 mod watchdog;
 
+use crate::buffer::{Buffer, Ingress};
 use crate::contract::packet::{BACKWARD, Kind, Packet};
 use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::contract::scheme::{Format, Notice, Scheme, TIMERS};
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
-use crate::id::{AccountId, CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
+use crate::id::{CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::Plan;
 use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, Account, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK,
-    Media, Port, Queue, TO_HOST,
+    AT_HOST, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK, Media,
+    Port, Queue, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
@@ -150,7 +151,6 @@ pub struct Part<S: Scheme> {
     pub(crate) queued: Pool<Packet>,
     pub(crate) in_flight: Pool<InFlight>,
     pub(crate) queues: Table<QueueId, Queue>,
-    pub(crate) accounts: Table<AccountId, Account>,
     pub(crate) switches: Table<SwitchId, Switch>,
     pub(crate) hosts: Table<HostId, Host>,
     pub(crate) classes: usize,
@@ -260,7 +260,7 @@ impl<S: Scheme> Part<S> {
             kind::CP_TIMER => self.on_cp_timer(CpId::new(index)),
             kind::EMIT => self.on_emit(HostId::new(index / 2), index % 2),
             kind::PAUSE_TIMER => self.on_pause_timer(QueueId::new(index)),
-            kind::PFC_REFRESH => self.on_pfc_refresh(AccountId::new(index)),
+            kind::PFC_REFRESH => self.on_pfc_refresh(QueueId::new(index)),
             kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
             kind::SHAPER => self.on_shaper(CardId::new(index)),
@@ -312,7 +312,7 @@ impl<S: Scheme> Part<S> {
             let port = if packet.flags & BACKWARD == 0 { port } else { port.peer() };
             seen ^= self.ports[port].busy_until.ps();
             seen ^= self.queue(port, packet.class).bytes;
-            seen ^= self.account(PortId::new(key.index()).peer(), packet.class).bytes;
+            seen ^= self.ingress(PortId::new(key.index()).peer(), packet.class).bytes;
         }
         std::hint::black_box(seen);
     }
@@ -593,19 +593,7 @@ impl<S: Scheme> Part<S> {
                     ..ClassReport::default()
                 };
                 if !at_host {
-                    let switch = &self.switches[self.ports[port_id].switch()];
-                    let account = self.account(port_id, class);
-                    row.ingress_bytes_peak = account.peak_bytes;
-                    row.headroom_bytes = account.headroom_bytes;
-                    row.headroom_used_peak_bytes = match switch.is_dynamic() {
-                        true => self.watch.headroom_peak[self.account_id(port_id, class)],
-                        false if account.lossless => account.peak_bytes.saturating_sub(account.xoff_bytes),
-                        false => 0,
-                    };
-                    if account.lossless {
-                        row.xoff_bytes =
-                            Some(if switch.is_dynamic() { account.lowest_xoff } else { account.xoff_bytes });
-                    }
+                    self.buffer_of(port_id).report(usize::from(self.local(port_id)), class, &mut row);
                 }
                 report.classes.push(row);
             }
@@ -631,14 +619,14 @@ impl<S: Scheme> Part<S> {
         &self.queues[QueueId::of(port, class, self.classes)]
     }
 
-    /// The ingress account of a class at a port of a switch.
-    pub(crate) fn account_id(&self, port: PortId, class: u8) -> AccountId {
-        let switch = &self.switches[self.ports[port].switch()];
-        AccountId::of(switch.accounts, self.local(port), class, self.classes)
+    /// Returns the buffer of the switch that owns `port`.
+    pub(crate) fn buffer_of(&self, port: PortId) -> &Buffer {
+        &self.switches[self.ports[port].switch()].buffer
     }
 
-    pub(crate) fn account(&self, port: PortId, class: u8) -> &Account {
-        &self.accounts[self.account_id(port, class)]
+    /// Returns the ingress of a class at a port of a switch.
+    pub(crate) fn ingress(&self, port: PortId, class: u8) -> &Ingress {
+        self.buffer_of(port).ingress(usize::from(self.local(port)), class)
     }
 
     /// Whether the port's link is up.

@@ -1,68 +1,69 @@
-//! PFC at the ports of switches and hosts: PAUSE and RESUME asked for, sent and heard.
+//! PFC signalling at the ports of switches and hosts: PAUSE and RESUME frames, their refresh and timers. The buffer of a
+//! switch decides when ([`crate::buffer`]).
 
 use crate::contract::packet::Packet;
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
-use crate::id::{AccountId, PortId, QueueId};
+use crate::id::{PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
 use crate::node::port::{AT_HOST, AWAITED, CHECKS, DOWN, SCANS, Storm};
-use crate::node::switch::{Look, xon_now};
+use crate::node::switch::PfcCheck;
 use crate::node::watch::Order;
 use crate::part::{Part, kind};
 use xoff_engine::{Span, Time};
 
 impl<S: Scheme> Part<S> {
-    /// The account is above XOFF.
+    /// An ingress is above XOFF: its upstream is paused, or paused again.
     #[inline]
-    pub(crate) fn ask_pause(&mut self, account_id: AccountId, again: bool) {
-        let account = &mut self.accounts[account_id];
-        if !account.pausing {
-            if self.switches[self.ports[account.port].switch()].checks() {
+    pub(crate) fn ask_pause(&mut self, port_id: PortId, class: u8, rises: bool) {
+        let switch = &self.switches[self.ports[port_id].switch()];
+        if !self.ingress(port_id, class).pausing {
+            if switch.has_checks() {
                 return;
             }
-            account.pausing = true;
-            self.note_pause(account_id, true);
-            self.request_pfc(account_id);
-            self.arm_refresh(account_id);
-        } else if let Signalling::Timed { per_arrival, resume: ResumeAt::Departures, .. } =
-            self.signalling_of(account_id)
-            && (per_arrival || again)
+            self.set_pausing(port_id, class, true);
+            self.note_pause(port_id, class, true);
+            self.request_pfc(port_id, class);
+            self.arm_refresh(port_id, class);
+        } else if let Signalling::Timed { per_arrival, resume: ResumeAt::Departures, .. } = switch.signalling
+            && (per_arrival || rises)
         {
             // Between XON and XOFF the pause was not refreshed and may have run out.
-            self.request_pfc(account_id);
+            self.request_pfc(port_id, class);
         }
     }
 
+    /// An ingress that has paused its upstream is at XON.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ask_resume(&mut self, account_id: AccountId) {
-        if !self.switches[self.ports[self.accounts[account_id].port].switch()].checks() {
-            self.resume_upstream(account_id);
+    pub(crate) fn ask_resume(&mut self, port_id: PortId, class: u8) {
+        if !self.switches[self.ports[port_id].switch()].has_checks() {
+            self.resume_upstream(port_id, class);
         }
     }
 
-    fn resume_upstream(&mut self, account_id: AccountId) {
-        self.accounts[account_id].pausing = false;
-        self.note_pause(account_id, false);
-        self.request_pfc(account_id);
+    fn resume_upstream(&mut self, port_id: PortId, class: u8) {
+        self.set_pausing(port_id, class, false);
+        self.note_pause(port_id, class, false);
+        self.request_pfc(port_id, class);
     }
 
-    pub(crate) fn note_pause(&mut self, account_id: AccountId, pause: bool) {
+    /// Records whether an ingress keeps its upstream paused; returns whether it did.
+    pub(crate) fn set_pausing(&mut self, port_id: PortId, class: u8, pausing: bool) -> bool {
+        let local = usize::from(self.local(port_id));
+        self.switches[self.ports[port_id].switch()].buffer.set_pausing(local, class, pausing)
+    }
+
+    pub(crate) fn note_pause(&mut self, port_id: PortId, class: u8, pause: bool) {
         if self.plan.run.record_pauses {
-            let account = &self.accounts[account_id];
+            let ingress_bytes = self.ingress(port_id, class).bytes;
+            let (at, port) = (self.now, self.ports[port_id].name);
             self.pause_ranks.extend(self.rank);
-            self.pauses.push(PauseRecord {
-                at: self.now,
-                port: self.ports[account.port].name,
-                class: account.class,
-                pause,
-                refresh: false,
-                ingress_bytes: account.bytes,
-            });
+            self.pauses.push(PauseRecord { at, port, class, pause, refresh: false, ingress_bytes });
         }
     }
 
-    /// The classes of a bit mask are told once more to stop.
+    /// Records that the PAUSE of the classes of a bit mask is repeated.
     #[cold]
     #[inline(never)]
     fn note_refreshes(&mut self, port_id: PortId, classes: u8) {
@@ -72,18 +73,17 @@ impl<S: Scheme> Part<S> {
         }
         let (at, port) = (self.now, port.name);
         for class in (0..self.classes as u8).filter(|class| classes & (1 << class) != 0) {
-            let ingress_bytes = self.account(port_id, class).bytes;
+            let ingress_bytes = self.ingress(port_id, class).bytes;
             self.pause_ranks.extend(self.rank);
             self.pauses.push(PauseRecord { at, port, class, pause: true, refresh: true, ingress_bytes });
         }
     }
 
-    /// A PFC frame about this account leaves as soon as its port is free: before all queues.
-    fn request_pfc(&mut self, account_id: AccountId) {
+    /// A PFC frame about this class leaves as soon as its port is free: before all queues.
+    fn request_pfc(&mut self, port_id: PortId, class: u8) {
         if let Some(shared_random) = &self.shared_random {
             shared_random.skip();
         }
-        let (port_id, class) = (self.accounts[account_id].port, self.accounts[account_id].class);
         self.ports[port_id].pfc_due |= 1 << class;
         self.expect_free(port_id);
     }
@@ -110,7 +110,7 @@ impl<S: Scheme> Part<S> {
             on = self.hosts[port.host()].storm & due;
         } else {
             for class in 0..self.classes as u8 {
-                if due & (1 << class) != 0 && self.account(port_id, class).pausing {
+                if due & (1 << class) != 0 && self.ingress(port_id, class).pausing {
                     on |= 1 << class;
                 }
             }
@@ -243,87 +243,83 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    #[inline]
-    fn signalling_of(&self, account_id: AccountId) -> Signalling {
-        self.switches[self.ports[self.accounts[account_id].port].switch()].signalling
-    }
-
-    pub(crate) fn arm_refresh(&mut self, account_id: AccountId) {
-        let account = &mut self.accounts[account_id];
-        let switch = &self.switches[self.ports[account.port].switch()];
-        if let Signalling::Timed { refresh, .. } = switch.signalling
-            && !account.refresh_pending
+    /// Timed signalling: schedules the next refresh of a PAUSE, unless one is scheduled.
+    pub(crate) fn arm_refresh(&mut self, port_id: PortId, class: u8) {
+        let refreshing = &mut self.watch.frames[port_id].refreshing;
+        if let Signalling::Timed { refresh, .. } = self.switches[self.ports[port_id].switch()].signalling
+            && *refreshing & (1 << class) == 0
         {
-            account.refresh_pending = true;
-            let name = switch.first_account + (account_id.get() - switch.accounts.get());
-            self.queue.push_named(self.now + refresh, kind::PFC_REFRESH, name, account_id.get());
+            *refreshing |= 1 << class;
+            self.push_refresh(self.now + refresh, port_id, class);
         }
     }
 
-    /// Timed signalling: repeat the PAUSE while above XOFF; RESUME once at or below XON.
-    pub(crate) fn on_pfc_refresh(&mut self, account_id: AccountId) {
-        let switch = &mut self.switches[self.ports[self.accounts[account_id].port].switch()];
-        if switch.checks() {
-            let due = |look: &Look| look.account == account_id && look.at == self.now;
-            // A look that was put off since has another time now.
-            if let Some(place) = switch.looks.iter().position(due) {
-                let look = switch.looks.remove(place);
-                self.check_ingress(account_id, look.egress);
+    fn push_refresh(&mut self, at: Time, port_id: PortId, class: u8) {
+        let name = self.switches[self.ports[port_id].switch()].ingress_name(self.local(port_id), class);
+        let ingress = QueueId::of(port_id, class, self.classes);
+        self.queue.push_named(at, kind::PFC_REFRESH, name, ingress.get());
+    }
+
+    /// Timed signalling: repeats the PAUSE of an ingress (port, class) that is above XOFF.
+    pub(crate) fn on_pfc_refresh(&mut self, ingress: QueueId) {
+        let (port_id, class) = ingress.port_and_class(self.classes);
+        let switch = &mut self.switches[self.ports[port_id].switch()];
+        if switch.has_checks() {
+            let due = |check: &PfcCheck| check.ingress == ingress && check.at == self.now;
+            // A check that was put off since has another time now.
+            if let Some(place) = switch.checks.iter().position(due) {
+                let check = switch.checks.remove(place);
+                self.check_ingress(port_id, class, check.egress);
             }
             return;
         }
-        let account = &mut self.accounts[account_id];
-        account.refresh_pending = false;
-        if !account.pausing {
+        self.watch.frames[port_id].refreshing &= !(1 << class);
+        if !self.ingress(port_id, class).pausing {
             return;
         }
-        let above = match self.switches[self.ports[account.port].switch()].is_dynamic() {
-            true => account.in_headroom > 0,
-            false => account.bytes > account.xoff_bytes,
-        };
-        if above {
-            self.request_pfc(account_id);
+        if self.buffer_of(port_id).is_above_xoff(usize::from(self.local(port_id)), class) {
+            self.request_pfc(port_id, class);
         }
-        self.arm_refresh(account_id);
+        self.arm_refresh(port_id, class);
     }
 
-    /// A packet bound for `egress` has been taken into an account, and may have left it again.
+    /// A packet bound for `egress` has been stored, and may have left again.
     #[inline]
-    pub(crate) fn check_arrival(&mut self, egress: PortId, account_id: AccountId) {
-        if self.ports[egress].has(CHECKS) && self.accounts[account_id].lossless {
-            self.check_ingress(account_id, egress);
+    pub(crate) fn check_arrival(&mut self, egress: PortId, packet: &Packet) {
+        if self.ports[egress].has(CHECKS) {
+            let switch = &self.switches[self.ports[egress].switch()];
+            let local = usize::from(packet.ingress);
+            if switch.buffer.ingress(local, packet.class).lossless {
+                self.check_ingress(switch.ports[local], packet.class, egress);
+            }
         }
     }
 
-    /// An ingress is looked at on behalf of an egress: above XOFF its upstream is told to stop, once more if it was
-    /// before, and there will be another look; at or below XON it may go on.
+    /// Checks an ingress for an egress: above XOFF its upstream is paused, once more if it was before, and another
+    /// check is scheduled; at or below XON it is resumed.
     #[cold]
     #[inline(never)]
-    fn check_ingress(&mut self, account_id: AccountId, egress: PortId) {
-        let Signalling::Timed { refresh, .. } = self.signalling_of(account_id) else { return };
-        let account = &mut self.accounts[account_id];
-        let switch = &mut self.switches[self.ports[account.port].switch()];
-        let above = match switch.is_dynamic() {
-            true => account.in_headroom > 0,
-            false => account.bytes > account.xoff_bytes,
-        };
-        let at_rest = account.pausing && !above && account.bytes <= xon_now(switch, account);
-        if !above && !at_rest {
+    fn check_ingress(&mut self, port_id: PortId, class: u8, egress: PortId) {
+        let ingress = QueueId::of(port_id, class, self.classes);
+        let local = usize::from(self.local(port_id));
+        let switch = &mut self.switches[self.ports[port_id].switch()];
+        let Signalling::Timed { refresh, .. } = switch.signalling else { return };
+        let resume = switch.buffer.may_resume(local, class);
+        if !resume && !switch.buffer.is_above_xoff(local, class) {
             return;
         }
-        switch.looks.retain(|look| (look.account, look.egress) != (account_id, egress));
-        if at_rest {
-            self.resume_upstream(account_id);
+        switch.checks.retain(|check| (check.ingress, check.egress) != (ingress, egress));
+        if resume {
+            self.resume_upstream(port_id, class);
             return;
         }
-        let first = !std::mem::replace(&mut account.pausing, true);
+        let first = !switch.buffer.set_pausing(local, class, true);
         let at = self.now + refresh;
-        switch.looks.push(Look { account: account_id, egress, at });
-        let name = switch.first_account + (account_id.get() - switch.accounts.get());
-        self.queue.push_named(at, kind::PFC_REFRESH, name, account_id.get());
+        switch.checks.push(PfcCheck { ingress, egress, at });
+        self.push_refresh(at, port_id, class);
         if first {
-            self.note_pause(account_id, true);
+            self.note_pause(port_id, class, true);
         }
-        self.request_pfc(account_id);
+        self.request_pfc(port_id, class);
     }
 }

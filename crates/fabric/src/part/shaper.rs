@@ -72,7 +72,7 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
-        self.check_arrival(egress, self.account_of(self.ports[egress].switch(), packet));
+        self.check_arrival(egress, packet);
         let Some(shaped) = self.shapers.get_mut(packet.flow) else { return };
         shaped.machine.on_arrive(self.now, shaped.bytes);
         self.queued.push(&mut shaped.packets, packet);

@@ -1,24 +1,52 @@
 //! What a switch does with a packet: admit, queue, pause its upstream, mark, send, resume.
 //!
-//! Output-queued with a shared buffer. Egress queues are what congestion control sees; ingress
-//! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
+//! Output-queued with a shared buffer. Congestion control sees egress queues; PFC sees ingresses (bytes buffered by the
+//! port and class they came in by). A packet that finds
 //! its egress free leaves at once and never enters either.
 
+use crate::buffer::{Admission, Arrival, Egress, Release, drain_bps};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, TRANSIT};
-use crate::contract::record::{Failure, LosslessDrop};
+use crate::contract::record::Failure;
 use crate::contract::scheme::{
     CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
 };
 use crate::flow::identity::Card;
-use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
+use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
-    AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm,
+    AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Media, Port, Queue,
+    Storm,
 };
 use crate::node::stacks::Departure;
-use crate::node::switch::{Rule, charge_latched, dynamic_threshold, xoff_now};
+use crate::node::switch::Switch;
 use crate::part::{Part, kind};
-use xoff_engine::Time;
+use xoff_engine::{Table, Time};
+
+/// Egress queue as the buffer of its switch sees it.
+struct EgressNow<'a> {
+    port: PortId,
+    class: u8,
+    queues: &'a Table<QueueId, Queue>,
+    ports: &'a Table<PortId, Port>,
+    media: &'a Media,
+    classes: usize,
+    switch_ports: &'a [PortId],
+}
+
+impl Egress for EgressNow<'_> {
+    #[inline(always)]
+    fn queue_bytes(&self) -> u64 {
+        self.queues[QueueId::of(self.port, self.class, self.classes)].bytes
+    }
+    fn drain_bps(&self) -> f64 {
+        let port = &self.ports[self.port];
+        drain_bps(self.media.of(port).rate.rate().bps() as f64, port.waiting, port.paused, self.class)
+    }
+    fn busy_queues(&self) -> u32 {
+        let busy = |port: &&PortId| self.ports[**port].waiting & (1 << self.class) != 0;
+        self.switch_ports.iter().filter(busy).count() as u32
+    }
+}
 
 impl<S: Scheme> Part<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
@@ -57,9 +85,8 @@ impl<S: Scheme> Part<S> {
             return;
         }
         if self.ports[egress].flags & (EAGER | CHECKS) != 0 {
-            let account = self.account_of(self.ports[egress].switch(), packet);
             self.take_in_order(egress, packet);
-            self.check_arrival(egress, account);
+            self.check_arrival(egress, packet);
             return;
         }
         self.join_queue(egress, packet);
@@ -89,145 +116,78 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The ingress account that a packet counts for at a switch.
-    #[inline(always)]
-    pub(crate) fn account_of(&self, switch_id: SwitchId, packet: &Packet) -> AccountId {
-        AccountId::of(self.switches[switch_id].accounts, packet.ingress, packet.class, self.classes)
-    }
-
-    /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
+    /// Takes a packet into the buffer, or says no. Pauses the upstream of an ingress that is above XOFF.
     #[inline]
     pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> bool {
-        let size = u64::from(packet.frame_bytes);
-        let switch_id = self.ports[egress].switch();
-        let account_id = self.account_of(switch_id, packet);
-        let account = &self.accounts[account_id];
-        if !account.lossless || self.ports[egress].has(DOWN) || self.switches[switch_id].storms > 0 {
-            return self.admit_other(switch_id, account_id, egress, packet);
+        let port = &self.ports[egress];
+        let switch_id = port.switch();
+        if (port.has(DOWN) || self.switches[switch_id].storms > 0) && self.takes_nothing(egress, packet.class) {
+            return false;
         }
-        let switch = &mut self.switches[switch_id];
-        let account = &mut self.accounts[account_id];
-        let bytes = account.bytes + size;
-        if switch.used_bytes + size > switch.buffer_bytes {
-            let xoff = account.xoff_bytes;
-            return self.refuse(switch_id, account_id, packet, xoff);
-        }
-        // `again`: it rises above the threshold, perhaps not for the first time since it paused.
-        let (pause, again) = if switch.rule == Rule::Dynamic {
-            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
-            account.lowest_xoff = account.lowest_xoff.min(threshold + switch.reserve_bytes);
-            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
-            let mut used = (bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
-            let within = account.in_headroom == 0;
-            if used <= threshold && switch.shared_used + (used - before) <= switch.shared_bytes {
-                switch.shared_used += used - before;
-            } else if account.in_headroom + size <= account.headroom_bytes {
-                account.in_headroom += size;
-                self.watch.note_headroom(account_id, account.in_headroom);
-                used = before;
-            } else {
-                return self.refuse(switch_id, account_id, packet, threshold);
-            }
-            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
-            (account.in_headroom > 0 || used >= threshold, within && account.in_headroom > 0)
-        } else if switch.rule == Rule::Latched {
-            let within = account.in_headroom == 0;
-            if !charge_latched(switch, account, size) {
-                let xoff = xoff_now(switch, account);
-                return self.refuse(switch_id, account_id, packet, xoff);
-            }
-            if account.in_headroom > 0 {
-                self.watch.note_headroom(account_id, account.in_headroom);
-            }
-            (account.in_headroom > 0, within && account.in_headroom > 0)
-        } else {
-            if bytes > account.xoff_bytes + account.headroom_bytes {
-                let xoff = account.xoff_bytes;
-                return self.refuse(switch_id, account_id, packet, xoff);
-            }
-            (bytes > account.xoff_bytes, account.bytes <= account.xoff_bytes)
+        let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
+        let arrival = Arrival {
+            ingress: usize::from(packet.ingress),
+            class: packet.class,
+            size_bytes: u64::from(packet.frame_bytes),
+            egress: EgressNow {
+                port: egress,
+                class: packet.class,
+                queues: &self.queues,
+                ports: &self.ports,
+                media: &self.media,
+                classes: self.classes,
+                switch_ports: ports,
+            },
         };
-        account.bytes = bytes;
-        account.peak_bytes = account.peak_bytes.max(bytes);
-        switch.used_bytes += size;
-        if pause {
-            self.ask_pause(account_id, again);
+        match buffer.admit(&arrival) {
+            Admission::Stored => true,
+            Admission::AboveXoff { rises } => {
+                let ingress = ports[usize::from(packet.ingress)];
+                self.ask_pause(ingress, packet.class, rises);
+                true
+            }
+            Admission::Dropped => {
+                self.queues[QueueId::of(egress, packet.class, self.classes)].drops += 1;
+                self.counters.drops_lossy += 1;
+                false
+            }
+            Admission::Refused => {
+                self.refuse(switch_id, packet);
+                false
+            }
         }
-        true
     }
 
-    /// Lossy classes, dead links and queues the watchdog has emptied.
+    /// Returns whether a queue drops what comes: its link is down, or its watchdog empties it.
     #[cold]
     #[inline(never)]
-    fn admit_other(&mut self, switch_id: SwitchId, account_id: AccountId, egress: PortId, packet: &Packet) -> bool {
-        let size = u64::from(packet.frame_bytes);
-        let class = usize::from(packet.class);
-        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
-        if self.ports[egress].has(DOWN) || queue.storm == Storm::Dropping {
-            queue.drops += 1;
-            self.counters.drops_fault += 1;
-            return false;
-        }
-        let switch = &mut self.switches[switch_id];
-        let account = &mut self.accounts[account_id];
-        if account.lossless {
-            // A storm at another queue: the ordinary way, without its shortcuts.
-            let storms = std::mem::take(&mut switch.storms);
-            let admitted = self.admit(egress, packet);
-            self.switches[switch_id].storms = storms;
-            return admitted;
-        }
-        let limit = self.plan.classes.list[class].queue_limit_bytes.unwrap_or(u64::MAX);
-        if queue.bytes + size > limit
-            || switch.lossy_used + size > switch.lossy_bytes
-            || switch.used_bytes + size > switch.buffer_bytes
-            // What lossless classes share may be taken, what they were promised may not.
-            || (switch.is_dynamic() && switch.shared_used + size > switch.shared_bytes)
-        {
-            queue.drops += 1;
-            self.counters.drops_lossy += 1;
-            return false;
-        }
-        account.bytes += size;
-        account.peak_bytes = account.peak_bytes.max(account.bytes);
-        switch.lossy_used += size;
-        switch.used_bytes += size;
-        if switch.is_dynamic() {
-            switch.shared_used += size;
-        }
-        true
+    fn takes_nothing(&mut self, egress: PortId, class: u8) -> bool {
+        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
+        let drops = self.ports[egress].has(DOWN) || queue.storm == Storm::Dropping;
+        queue.drops += u64::from(drops);
+        self.counters.drops_fault += u64::from(drops);
+        drops
     }
 
-    /// A lossless packet finds no room: the run is over, unless drops are allowed.
+    /// A lossless packet finds no room: the run fails, unless drops are allowed.
     #[cold]
     #[inline(never)]
-    fn refuse(&mut self, switch_id: SwitchId, account_id: AccountId, packet: &Packet, threshold: u64) -> bool {
-        let (switch, account) = (&self.switches[switch_id], &self.accounts[account_id]);
+    fn refuse(&mut self, switch_id: SwitchId, packet: &Packet) {
+        let switch = &self.switches[switch_id];
+        let (local, class) = (usize::from(packet.ingress), packet.class);
+        let port = switch.ports[local];
         self.counters.drops_lossless += 1;
-        self.queues[QueueId::of(account.port, account.class, self.classes)].drops += 1;
-        if !self.plan.run.allow_drops && self.failure.is_none() {
-            let largest = largest_wire_bytes(&self.plan, &self.formats);
-            let name = self.ports[account.port].name;
-            let rank = self.rank;
-            self.failure = Some((
-                rank,
-                Failure::LosslessDrop(LosslessDrop {
-                    at: self.now,
-                    node: switch.node,
-                    port: name,
-                    class: account.class,
-                    packet_bytes: u32::from(packet.frame_bytes),
-                    ingress_bytes: account.bytes,
-                    threshold_bytes: threshold,
-                    headroom_bytes: account.headroom_bytes,
-                    headroom_required_bytes: PauseLoop::of(&self.plan, name, largest).required(),
-                    buffer_used_bytes: switch.used_bytes,
-                    buffer_bytes: switch.buffer_bytes,
-                }),
-            ));
-            self.halted = self.rank.is_none();
+        self.queues[QueueId::of(port, class, self.classes)].drops += 1;
+        if self.plan.run.allow_drops || self.failure.is_some() {
+            return;
         }
-        false
+        let largest = largest_wire_bytes(&self.plan, &self.formats);
+        let name = self.ports[port].name;
+        let required = PauseLoop::of(&self.plan, name, largest).required();
+        let place = (self.now, switch.node, name);
+        let drop = switch.buffer.lossless_drop(place, (local, class), u32::from(packet.frame_bytes), required);
+        self.failure = Some((self.rank, Failure::LosslessDrop(drop)));
+        self.halted = self.rank.is_none();
     }
 
     /// The port is free: the next frame goes.
@@ -315,39 +275,14 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Gives a packet's bytes back to the buffer and to its ingress; resumes the upstream.
+    /// Frees a packet's bytes in the buffer; resumes the upstream of an ingress that is at XON.
     #[inline]
     pub(crate) fn release(&mut self, switch_id: SwitchId, packet: &Packet) {
-        let size = u64::from(packet.frame_bytes);
-        let account_id = self.account_of(switch_id, packet);
-        let switch = &mut self.switches[switch_id];
-        let account = &mut self.accounts[account_id];
-        debug_assert!(account.bytes >= size && switch.used_bytes >= size, "buffer accounts went negative");
-        switch.used_bytes -= size;
-        if !account.lossless {
-            account.bytes -= size;
-            switch.lossy_used -= size;
-            if switch.is_dynamic() {
-                switch.shared_used -= size;
-            }
-            return;
-        }
-        let resume = if switch.is_dynamic() {
-            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
-            account.bytes -= size;
-            account.in_headroom = account.in_headroom.saturating_sub(size);
-            let after = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
-            switch.shared_used = switch.shared_used + after - before;
-            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
-            account.pausing
-                && account.in_headroom == 0
-                && (after < switch.resume_below_bytes || after + switch.resume_offset_bytes <= threshold)
-        } else {
-            account.bytes -= size;
-            account.pausing && account.bytes <= account.xon_bytes
-        };
-        if resume {
-            self.ask_resume(account_id);
+        let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
+        let local = usize::from(packet.ingress);
+        if buffer.release(local, packet.class, u64::from(packet.frame_bytes)) == Release::Resume {
+            let ingress = ports[local];
+            self.ask_resume(ingress, packet.class);
         }
     }
 
@@ -514,13 +449,10 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Whether a notice in a lossless class would have to live on headroom. That is for what the upstream has
-    /// under way when it is told to stop; nobody can tell the switch itself to.
+    /// Returns whether the control class's ingress is above XOFF. Headroom is for frames in flight from upstream;
+    /// notifications made by the switch must not use it.
     fn has_no_room_for_notices(&self, port_id: PortId) -> bool {
-        let class = self.plan.classes.control;
-        let switch = &self.switches[self.ports[port_id].switch()];
-        let account = self.account(port_id, class);
-        self.plan.classes.list[usize::from(class)].lossless && account.bytes > xoff_now(switch, account)
+        self.buffer_of(port_id).is_full_to_xoff(usize::from(self.local(port_id)), self.plan.classes.control)
     }
 
     /// A switch-made notification goes back along the flow's own path. Flows of other schemes would

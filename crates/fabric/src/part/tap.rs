@@ -9,7 +9,6 @@ use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT
 use crate::contract::scheme::{Format, Scheme};
 use crate::id::{CardId, PortId};
 use crate::node::port::{AT_HOST, CAPTURED};
-use crate::node::switch::xoff_now;
 use crate::node::tap::{MARKS, PacketName, Tap};
 use crate::part::{Part, port_named};
 use xoff_engine::Time;
@@ -152,9 +151,9 @@ impl<S: Scheme> Part<S> {
         let (due, on) = packet.pfc_classes();
         let of_class = |class: u8| {
             let ingress = (!port.has(AT_HOST)).then(|| {
-                let switch = &self.switches[port.switch()];
-                let account = self.account(port_id, class);
-                (account.bytes, xoff_now(switch, account))
+                let buffer = &self.switches[port.switch()].buffer;
+                let local = usize::from(self.local(port_id));
+                (buffer.ingress(local, class).bytes, buffer.xoff(local, class))
             });
             PfcClass { class, pause: on & (1 << class) != 0, ingress }
         };

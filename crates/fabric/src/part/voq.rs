@@ -24,8 +24,8 @@ macro_rules! parts {
     ($world:ident, $switch:expr) => {{
         let VoqSwitches { list, outbox, choices, .. } = &mut $world.voq_switches;
         let voq_switch = list[$switch].as_mut().expect("a VOQ switch has a control");
-        let VoqSwitch { control, voqs, accounts, .. } = &mut **voq_switch;
-        let view = View { voqs, accounts: &$world.accounts, first: *accounts };
+        let VoqSwitch { control, voqs, .. } = &mut **voq_switch;
+        let view = View { voqs, buffer: &$world.switches[$switch].buffer };
         (control, view, outbox, choices)
     }};
 }
@@ -63,7 +63,6 @@ impl<S: Scheme> Part<S> {
                     output_bytes: control.output_queue_bytes(),
                     control,
                     voqs: Voqs::new(ports.len(), self.classes),
-                    accounts: switch.accounts,
                     due: Time::NEVER,
                     unsent: vec![Fifo::default(); ports.len()],
                 })
@@ -95,7 +94,7 @@ impl<S: Scheme> Part<S> {
         if packet.kind != Kind::Data {
             // Controls see nothing of it.
             let (from, to) = (packet.ingress, self.local(egress));
-            let room = self.voq_switches.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
+            let room = self.has_room(switch, from, to, packet.class, Lane::Free);
             if room && self.is_passable(egress) {
                 self.enter_output(switch, egress, packet);
             } else {
@@ -135,7 +134,7 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
-        self.check_arrival(egress, self.account_of(switch, packet));
+        self.check_arrival(egress, packet);
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.local(egress);
@@ -158,6 +157,11 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    #[inline(always)]
+    fn has_room(&self, switch: SwitchId, ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
+        self.voq_switches.at(switch).has_room(&self.switches[switch].buffer, ingress, egress, class, lane)
+    }
+
     /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
     fn is_passable(&self, egress: PortId) -> bool {
@@ -170,10 +174,10 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn pass(&mut self, switch: SwitchId, packet: &Passing, lane: Lane) -> bool {
         let Passing { now, ingress, egress, class, .. } = *packet;
-        let voq_switch = self.voq_switches.at(switch);
-        if !voq_switch.has_room(&self.accounts, ingress, egress, class, lane) {
+        if !self.has_room(switch, ingress, egress, class, lane) {
             return false;
         }
+        let voq_switch = self.voq_switches.at(switch);
         let output = &voq_switch.voqs.outputs[voq_switch.voqs.output(egress, class)];
         let waiting = output.lanes().with(Lanes::of(lane));
         let (control, view, outbox, _) = parts!(self, switch);

@@ -14,7 +14,6 @@ impl<S: Scheme> Part<S> {
     /// Makes room for what is written down of ports, and starts the watchdogs.
     pub(crate) fn start_watch(&mut self) {
         self.watch.frames = vec![PfcFrames::default(); self.ports.len()].into();
-        self.watch.headroom_peak = vec![0; self.accounts.len()].into();
         let delays: Vec<Span> = self.ports.iter().map(|port| pfc::response(&self.plan, port.name)).collect();
         if delays.iter().any(|delay| *delay > Span::ZERO) {
             self.watch.responses.delays = delays.into();

@@ -1,28 +1,26 @@
-//! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
+//! From a plan to a world: nodes, ports, buffers and congestion points.
 
 use crate::contract::precision::Precision;
 use crate::contract::record::Counters;
 use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, queue_number};
 use crate::contract::traffic::Source;
-use crate::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
+use crate::id::{CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::domain;
 use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Spill, Thresholds,
-    Ties, peer,
+    BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer,
 };
 use crate::network::rates::Rates;
 use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, Account, CHECKS, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS,
-    TO_HOST,
+    AT_HOST, CHECKS, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::stacks::Stacks;
-use crate::node::switch::{Rule, Switch};
+use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::mail::{Exit, Post};
@@ -60,8 +58,8 @@ pub(crate) struct Layout {
     number_of: Vec<u32>,
     /// Per port: its number in the part of its node.
     port_at: Vec<PortId>,
-    /// Per switch of the network: its first ingress account, all being counted through.
-    first_account: Vec<u32>,
+    /// Per switch of the network: number of its first ingress (port, class) among all.
+    first_ingress: Vec<u32>,
     /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
     nodes_of: Vec<Vec<u32>>,
     names_of: Vec<Vec<u32>>,
@@ -99,14 +97,14 @@ impl Layout {
             degree[ends.b as usize] += 1;
         }
         let switches = plan.nodes.iter().zip(degree).filter(|(node, _)| node.kind == NodeKind::Switch);
-        let first_account = switches.scan(0, |sum, (_, degree)| {
+        let first_ingress = switches.scan(0, |sum, (_, degree)| {
             let first = *sum;
             *sum += degree * plan.classes.list.len() as u32;
             Some(first)
         });
-        let first_account = first_account.collect();
+        let first_ingress = first_ingress.collect();
         let rates = Arc::new(Rates::of(plan));
-        Layout { index_of, number_of, port_at, first_account, nodes_of, names_of, rates, part_of }
+        Layout { index_of, number_of, port_at, first_ingress, nodes_of, names_of, rates, part_of }
     }
 
     fn parts(&self) -> usize {
@@ -216,15 +214,8 @@ impl<S: Scheme> Part<S> {
     ) -> Part<S> {
         let names = &layout.names_of[usize::from(number)];
         let (ports, classes) = (names.len(), plan.classes.list.len());
-        let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
-        for (port, &name) in (0..).map(PortId::new).zip(names) {
-            let node = plan.node_of(name);
-            if layout.part_of(node) == number && !plan.is_host(node) {
-                switches[layout.switch_at(node)].ports.push(port);
-            }
-        }
         let mtu_wire_bytes = largest_wire_bytes(plan, formats);
-        let accounts = new_accounts(plan, names, &mut switches, mtu_wire_bytes);
+        let (hosts, switches) = new_nodes(plan, routes, layout, number, mtu_wire_bytes);
         let services = || plan.classes.list.iter().map(|class| class.service);
         let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
         let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
@@ -257,7 +248,6 @@ impl<S: Scheme> Part<S> {
             queued: Pool::with_room(own_ports * ROOM),
             in_flight: Pool::with_room(own_ports * ROOM),
             queues: (0..ports * classes).map(|_| Queue::default()).collect(),
-            accounts,
             switches,
             hosts,
             classes,
@@ -320,7 +310,7 @@ impl<S: Scheme> Part<S> {
             }
         }
         let pauses: Table<SwitchId, Option<u64>> =
-            self.switches.iter().map(|switch| self.paused_from(switch)).collect();
+            self.switches.iter().map(|switch| switch.buffer.paused_alone()).collect();
         for (port, &name) in (0..).map(PortId::new).zip(names) {
             let node = self.plan.node_of(name) as usize;
             let direction = *self.plan.direction(name);
@@ -352,7 +342,7 @@ impl<S: Scheme> Part<S> {
                     | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
                     | if own && at_host && self.hosts[HostId::new(owner)].scan.is_some() { SCANS } else { 0 }
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
-                    | if own && !at_host && self.switches[SwitchId::new(owner)].checks() { CHECKS } else { 0 }
+                    | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
                     | if self.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
@@ -403,31 +393,28 @@ impl<S: Scheme> Part<S> {
         if self.schemes.len() > 1 { hooks.calling() } else { hooks }
     }
 
-    /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
-    fn paused_from(&self, switch: &Switch) -> Option<u64> {
-        let accounts = self.accounts.run(switch.accounts, switch.ports.len() * self.classes);
-        let lossless = accounts.iter().filter(|account| account.lossless);
-        lossless
-            .map(|account| match switch.is_dynamic() {
-                true => pfc::paused_alone(switch.shared_bytes, account.alpha, switch.reserve_bytes),
-                false => account.xoff_bytes,
-            })
-            .min()
-    }
-
     fn counts_passing(&self, switch: SwitchId) -> bool {
         self.plan.switches[self.switches[switch].profile as usize].count_passing
     }
 }
 
-/// The hosts and switches of a part, without ports.
+/// The hosts and switches of a part.
 fn new_nodes(
     plan: &Plan,
     routes: &Routes,
     layout: &Layout,
     part: u16,
+    mtu_wire_bytes: u32,
 ) -> (Table<HostId, Host>, Table<SwitchId, Switch>) {
     let (mut hosts, mut switches) = (Table::default(), Table::default());
+    let names = &layout.names_of[usize::from(part)];
+    let mut ports_of: Table<SwitchId, Vec<PortId>> = Table::default();
+    for (port, &name) in (0..).map(PortId::new).zip(names) {
+        let node = plan.node_of(name);
+        if layout.part_of(node) == part && !plan.is_host(node) {
+            ports_of.reach(layout.switch_at(node), Vec::new).push(port);
+        }
+    }
     for &node in &layout.nodes_of[usize::from(part)] {
         let spec = &plan.nodes[node as usize];
         let name = layout.number_of[node as usize];
@@ -447,8 +434,19 @@ fn new_nodes(
                 });
             }
             NodeKind::Switch => {
-                let first_account = layout.first_account[name as usize];
-                switches.push(new_switch(plan, node, name, first_account, spec.profile));
+                let settings = &plan.switches[usize::from(spec.profile)];
+                let ports = ports_of.get_mut(layout.switch_at(node)).map(std::mem::take).unwrap_or_default();
+                switches.push(Switch {
+                    node,
+                    name,
+                    first_ingress: layout.first_ingress[name as usize],
+                    profile: spec.profile,
+                    buffer: pfc::buffer(plan, settings, ports.iter().map(|port| names[port.index()]), mtu_wire_bytes),
+                    ports,
+                    signalling: settings.pfc.signalling,
+                    storms: 0,
+                    checks: Vec::new(),
+                });
             }
         }
     }
@@ -487,77 +485,4 @@ fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
     let NicScheduler::Scan { acks_paused_by } = plan.hosts[profile as usize].nic.scheduler else { return None };
     let stops = |priority: u8| plan.classes.list.iter().position(|class| class.priority == priority);
     Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
-}
-
-fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u16) -> Switch {
-    let settings = &plan.switches[profile as usize];
-    let (rule, reserve_bytes, resume_offset_bytes, resume_below_bytes) = match settings.pfc.thresholds {
-        Thresholds::Static { .. } => (Rule::Static, 0, 0, 0),
-        Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, resume_below_bytes, spill, .. } => {
-            let rule = if spill == Spill::Latched { Rule::Latched } else { Rule::Dynamic };
-            (rule, reserve_bytes, resume_offset_bytes, resume_below_bytes)
-        }
-    };
-    Switch {
-        node,
-        name,
-        first_account,
-        profile,
-        ports: Vec::new(),
-        accounts: AccountId::new(0),
-        buffer_bytes: settings.buffer_bytes,
-        used_bytes: 0,
-        rule,
-        reserve_bytes,
-        resume_offset_bytes,
-        resume_below_bytes,
-        shared_bytes: 0,
-        shared_used: 0,
-        lossy_bytes: 0,
-        lossy_used: 0,
-        signalling: settings.pfc.signalling,
-        storms: 0,
-        looks: Vec::new(),
-    }
-}
-
-/// Ingress accounts of every switch, and what of its buffer is left to share. `names` has the numbers of
-/// ports in the network.
-fn new_accounts(
-    plan: &Plan,
-    names: &[u32],
-    switches: &mut Table<SwitchId, Switch>,
-    mtu_wire_bytes: u32,
-) -> Table<AccountId, Account> {
-    let ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
-    let mut accounts: Table<AccountId, Account> = Vec::with_capacity(ports * plan.classes.list.len()).into();
-    for switch in switches {
-        switch.accounts = AccountId::new(accounts.len() as u32);
-        let settings = &plan.switches[switch.profile as usize].pfc;
-        let mut reserved = 0;
-        for &port in &switch.ports {
-            let ingress = pfc::ingress(plan, settings, names[port.index()], mtu_wire_bytes);
-            reserved += pfc::set_aside(plan, settings, &ingress);
-            for (class, spec) in plan.classes.list.iter().enumerate() {
-                accounts.push(Account {
-                    bytes: 0,
-                    peak_bytes: 0,
-                    xoff_bytes: ingress.xoff_bytes,
-                    xon_bytes: ingress.xon_bytes,
-                    headroom_bytes: if spec.lossless { ingress.headroom_bytes } else { 0 },
-                    in_headroom: 0,
-                    alpha: ingress.alpha,
-                    lowest_xoff: u64::MAX,
-                    port,
-                    class: class as u8,
-                    lossless: spec.lossless,
-                    pausing: false,
-                    refresh_pending: false,
-                });
-            }
-        }
-        switch.shared_bytes = switch.buffer_bytes.saturating_sub(reserved);
-        switch.lossy_bytes = pfc::lossy_bytes(switch.shared_bytes, switch.buffer_bytes);
-    }
-    accounts
 }

@@ -176,7 +176,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
-    /// every byte in a buffer is in exactly one queue and one account.
+    /// every byte in a buffer is in exactly one queue and one ingress.
     pub fn books(&self) -> Result<(), String> {
         let under_way: u64 = self.parts.iter().map(|part| part.data_packets()).sum();
         let counters = &self.state.counters;
@@ -230,12 +230,12 @@ impl<S: Scheme> World<S> {
         let is_stuck = |egress: PortId| stuck.contains(&(down.ports[egress].name, class));
         let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
         let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
-        if switch.is_dynamic() {
+        if switch.buffer.is_pooled() {
             // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
             let queue = up.queue(own, class);
             return behind > 0 && self.state.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
         }
-        behind > down.account(ingress, class).xon_bytes
+        behind > down.ingress(ingress, class).xon_bytes
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -337,7 +337,7 @@ impl<S: Scheme> Part<S> {
         in_flight + queued + self.shapers.packets()
     }
 
-    /// Whether every byte in a buffer is in one queue and one account.
+    /// Whether every byte in a buffer is in one queue and one ingress.
     fn books(&self) -> Result<(), String> {
         for (id, switch) in self.switches.enumerate() {
             let queued: u64 = switch
@@ -348,12 +348,12 @@ impl<S: Scheme> Part<S> {
                 .sum::<u64>()
                 + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
                 - self.output_queue_bytes(id);
-            let accounts = self.accounts.run(switch.accounts, switch.ports.len() * self.classes);
-            let accounts: u64 = accounts.iter().map(|account| account.bytes).sum();
-            if queued != accounts || queued != switch.used_bytes {
+            let ingresses: u64 = switch.buffer.ingresses().iter().map(|ingress| ingress.bytes).sum();
+            let used = switch.buffer.pools().used_bytes;
+            if queued != ingresses || queued != used {
+                let name = &self.plan.nodes[switch.node as usize].name;
                 return Err(format!(
-                    "{}: {queued} bytes queued, {accounts} in ingress accounts, {} of the buffer used",
-                    self.plan.nodes[switch.node as usize].name, switch.used_bytes
+                    "{name}: {queued} bytes queued, {ingresses} at ingresses, {used} of the buffer used"
                 ));
             }
         }

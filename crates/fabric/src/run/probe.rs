@@ -86,7 +86,7 @@ impl<S: Scheme> World<S> {
         let (metric, value) = match what {
             ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
             ProbeTarget::Ingress { .. } if owner.has(crate::node::port::AT_HOST) => (Metric::IngressBytes, 0.0),
-            ProbeTarget::Ingress { .. } => (Metric::IngressBytes, part.account(port, class).bytes as f64),
+            ProbeTarget::Ingress { .. } => (Metric::IngressBytes, part.ingress(port, class).bytes as f64),
             ProbeTarget::Throughput { .. } => {
                 current.sent = part.sent_exactly(port, now);
                 let bits = current.sent.saturating_sub(last.sent) as f64;
@@ -103,7 +103,9 @@ impl<S: Scheme> World<S> {
                 (Metric::PauseRate, per_second((current.frames - last.frames) as f64))
             }
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
-            ProbeTarget::Buffer { .. } => (Metric::SwitchBytes, part.switches[owner.switch()].used_bytes as f64),
+            ProbeTarget::Buffer { .. } => {
+                (Metric::SwitchBytes, part.switches[owner.switch()].buffer.pools().used_bytes as f64)
+            }
             ProbeTarget::Flows | ProbeTarget::Scheme => return,
         };
         self.state.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });

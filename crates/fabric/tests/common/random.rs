@@ -48,7 +48,7 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
             reserve_bytes: 4096 * rng.below(3),
             resume_offset_bytes: 3072,
             resume_below_bytes: 1,
-            spill: Spill::Each,
+            rule: Rule::Dynamic,
         };
         net.plan.switches[0].buffer_bytes = 9_000_000 + rng.below(8_000_000);
     }

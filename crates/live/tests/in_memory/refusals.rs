@@ -69,7 +69,6 @@ fn rules_of_other_simulators_are_refused() {
     refused(&["model.random=shared"], "`model.random = \"shared\"`");
     refused(&["model.base_rtt=payload"], "`model.base_rtt = \"payload\"`");
     refused(&["host.scheduler=scan"], "`host.scheduler = \"scan\"`");
-    refused(&["switch.pfc={threshold=\"dynamic\",spill=\"latched\"}"], "`pfc.spill = \"latched\"`");
     refused(&["switch.pfc.signalling=timed", "switch.pfc.resume_at=checks"], "`pfc.resume_at = \"checks\"`");
     refused(&["switch.watchdog={poll=\"1ms\"}"], "`[switch.watchdog]`");
 }

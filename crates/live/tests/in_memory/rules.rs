@@ -20,11 +20,11 @@ fn timed_pauses() {
 #[test]
 fn dynamic_thresholds() {
     let fixed = "buffer = \"2MB\", pfc = { threshold = \"static\", xoff = \"60KB\", xon = \"58KB\" }";
-    for alpha in ["0.05", "0.5"] {
-        let dynamic = format!("buffer = \"1MB\", pfc = {{ threshold = \"dynamic\", alpha = {alpha} }}");
+    for (threshold, alpha) in [("dynamic", "0.05"), ("dynamic", "0.5"), ("latched", "0.05")] {
+        let dynamic = format!("buffer = \"1MB\", pfc = {{ threshold = \"{threshold}\", alpha = {alpha} }}");
         let loaded = loaded(&changed(VICTIM, fixed, &dynamic), Some("none"));
-        distance(&loaded, alpha).is_below(EQUAL, alpha);
-        assert!(live(&loaded).counters.pause_frames > 10, "{alpha}");
+        distance(&loaded, threshold).is_below(EQUAL, alpha);
+        assert!(live(&loaded).counters.pause_frames > 10, "{threshold}, {alpha}");
     }
 }
 

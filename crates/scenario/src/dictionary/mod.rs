@@ -116,7 +116,7 @@ mod tests {
         assert!(key("switch_profile.pfc", "xoff").is_some());
         assert!(key("switch_profile", "buffer").is_some() && key("switch_profile", "select").is_some());
         assert!(key("nothing", "xoff").is_none() && key("a.b", "xoff").is_none());
-        assert_eq!(applies("switch.pfc", "alpha"), "with threshold = \"dynamic\"");
+        assert_eq!(applies("switch.pfc", "alpha"), "unless threshold = \"static\"");
     }
 
     #[test]

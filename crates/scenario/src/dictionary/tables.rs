@@ -2,6 +2,7 @@
 
 use super::{Key, Kind, Section};
 use Kind::{Bytes, Choice, Count, Either, Flag, Number, Rate, Special, Table, Tables, Text, Texts, Time};
+use xoff_fabric::buffer::Rule;
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
     Key::new(name, kind, default, meaning)
@@ -117,6 +118,8 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             key("weight", Count, "1", "Share among weighted classes").only("with service = \"weighted\""),
             key("queue_limit", Bytes, "", "Longest egress queue").only("with lossless = false"),
+            key("alpha", Number, "", "Longest egress queue as a share of the free buffer; the smaller limit counts")
+                .only("with lossless = false"),
             key(
                 "control",
                 Flag,
@@ -151,9 +154,9 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             key(
                 "threshold",
-                Choice(&["static", "dynamic"]),
+                Choice(Rule::NAMES),
                 "\"dynamic\"",
-                "Fixed thresholds, or a share of the free buffer",
+                "Fixed thresholds, or a share of the free buffer; \"latched\" is \"dynamic\" with spill = \"latched\"",
             ),
             key("xoff", Bytes, "", "Pause an ingress (port, class) that holds more than this")
                 .only("with threshold = \"static\""),
@@ -164,20 +167,20 @@ pub(super) const SECTIONS: &[Section] = &[
                 "0.125",
                 "Share of the free shared buffer an ingress may use; \"by-speed\" doubles it with the port's speed, \"by-speed-up\" counts a speed between as the higher",
             )
-            .only("with threshold = \"dynamic\""),
+            .only("unless threshold = \"static\""),
             key("alpha_base", Number, "0.125", "The share at NIC speed").only("with alpha by speed"),
             key("nic_rate", Rate, "the slowest host link", "The NIC speed").only("with alpha by speed"),
             key("reserve", Bytes, "\"4.096KB\"", "Bytes an ingress owns before it draws on the shared buffer")
-                .only("with threshold = \"dynamic\""),
+                .only("unless threshold = \"static\""),
             key("resume_offset", Bytes, "\"3.072KB\"", "Resume this far below the threshold")
-                .only("with threshold = \"dynamic\""),
+                .only("unless threshold = \"static\""),
             key(
                 "resume_below",
                 Bytes,
                 "\"1B\"",
                 "Resume also below this, however low the threshold; by default once nothing is held beyond the reserve",
             )
-            .only("with threshold = \"dynamic\""),
+            .only("unless threshold = \"static\""),
             key(
                 "spill",
                 Choice(&["each", "latched"]),

@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Alpha, ProbeTarget, Spill, Thresholds};
+use xoff_fabric::plan::{Alpha, ProbeTarget, Rule, Thresholds};
 use xoff_fabric::record::Metric;
 
 /// Queue of a 40G port under `n` endless flows once settled, and the bytes each flow got.
@@ -53,7 +53,7 @@ fn two_flows(name: &str, gbps: u64, thresholds: Option<Thresholds>) -> (f64, u64
         reserve_bytes: 4096,
         resume_offset_bytes: 3072,
         resume_below_bytes: 1,
-        spill: Spill::Each,
+        rule: Rule::Dynamic,
     });
     let outcome = bench.run(Time::from_ms(10));
     let goodput = outcome.delivered().iter().sum::<f64>() * 8.0 / 0.01;

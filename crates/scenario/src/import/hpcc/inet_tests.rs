@@ -44,7 +44,7 @@ fn the_plan_has_the_rules_of_that_simulator() {
         reserve_bytes: 0,
         resume_offset_bytes: 2496,
         resume_below_bytes: 1248,
-        spill: Spill::Latched,
+        rule: Rule::Latched,
     };
     assert_eq!(format!("{:?}", pfc.thresholds), format!("{thresholds:?}"));
     let cap = plan.hosts[0].nic.inflight_cap;

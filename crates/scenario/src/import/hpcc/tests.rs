@@ -160,7 +160,7 @@ fn the_plan_is_what_the_files_say() {
         reserve_bytes: 4096,
         resume_offset_bytes: 3072,
         resume_below_bytes: 1,
-        spill: Spill::Each,
+        rule: Rule::Dynamic,
     };
     assert_eq!(format!("{:?}", plan.switches[0].pfc.thresholds), format!("{thresholds:?}"));
     assert_eq!(plan.switches[0].pfc.headroom, Headroom::Bdps(3));

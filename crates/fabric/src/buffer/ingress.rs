@@ -1,0 +1,112 @@
+//! State of a buffer: its pools, and what each ingress has stored.
+
+/// Sizes and use of the pools of a buffer, and the settings that all ingresses share.
+#[derive(Clone, Debug, Default)]
+pub struct Pools {
+    /// Whole buffer, headroom included.
+    pub bytes: u64,
+    /// Bytes stored.
+    pub used_bytes: u64,
+    /// Bytes that no ingress was promised.
+    pub shared_bytes: u64,
+    /// Bytes of the shared pool in use; counted by rules that charge to it.
+    pub shared_used: u64,
+    /// Limit of all lossy classes together.
+    pub lossy_bytes: u64,
+    /// Bytes of lossy classes stored.
+    pub lossy_used: u64,
+    /// Bytes that an ingress has before it takes of the shared pool.
+    pub reserve_bytes: u64,
+    /// Distance of XON below XOFF.
+    pub xon_offset_bytes: u64,
+    /// Bytes beyond the reserve below which an ingress is at XON in any case.
+    pub xon_floor_bytes: u64,
+}
+
+impl Pools {
+    /// Returns the bytes of the shared pool that are free.
+    #[inline]
+    pub fn free_bytes(&self) -> u64 {
+        self.shared_bytes.saturating_sub(self.shared_used)
+    }
+
+    /// Returns `alpha` times the free shared pool: the dynamic threshold of Choudhury and Hahne (1998).
+    #[inline]
+    pub fn share(&self, alpha: f64) -> u64 {
+        // Below 2^63, so that the short conversions do.
+        (alpha * real(self.free_bytes())) as i64 as u64
+    }
+
+    /// Returns the bytes of an ingress beyond headroom and reserve: its use of the shared pool.
+    #[inline]
+    pub fn shared_by(&self, ingress: &Ingress) -> u64 {
+        (ingress.bytes - ingress.in_headroom).saturating_sub(self.reserve_bytes)
+    }
+}
+
+/// A number of bytes or picoseconds as a float; one instruction, since it fits an `i64`.
+#[inline(always)]
+pub fn real(number: u64) -> f64 {
+    debug_assert!(i64::try_from(number).is_ok());
+    number as i64 as f64
+}
+
+/// One ingress (port, class), the priority group of SAI: thresholds, and what is stored of it.
+#[derive(Clone, Debug)]
+pub struct Ingress {
+    /// Bytes stored.
+    pub bytes: u64,
+    /// Most bytes stored.
+    pub peak_bytes: u64,
+    /// Static threshold; 0 where thresholds are dynamic.
+    pub xoff_bytes: u64,
+    /// Static XON; 0 where thresholds are dynamic.
+    pub xon_bytes: u64,
+    /// Bytes that may be stored above XOFF.
+    pub headroom_bytes: u64,
+    /// Bytes charged to headroom, by rules that charge to the shared pool.
+    pub in_headroom: u64,
+    /// Most bytes charged to headroom.
+    pub headroom_peak: u64,
+    /// Share of the free shared pool; 0 where thresholds are static.
+    pub alpha: f64,
+    /// Smallest dynamic threshold, reserve included, that a packet was compared with.
+    pub lowest_xoff: u64,
+    /// Under PFC.
+    pub lossless: bool,
+    /// The upstream is kept paused.
+    pub pausing: bool,
+}
+
+impl Default for Ingress {
+    fn default() -> Self {
+        Ingress {
+            bytes: 0,
+            peak_bytes: 0,
+            xoff_bytes: 0,
+            xon_bytes: 0,
+            headroom_bytes: 0,
+            in_headroom: 0,
+            headroom_peak: 0,
+            alpha: 0.0,
+            lowest_xoff: u64::MAX,
+            lossless: true,
+            pausing: false,
+        }
+    }
+}
+
+impl Ingress {
+    #[inline(always)]
+    pub(super) fn store(&mut self, size_bytes: u64) {
+        self.bytes += size_bytes;
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+    }
+
+    /// Charges a packet to headroom, whatever its limit.
+    #[inline]
+    pub(super) fn charge_headroom(&mut self, size_bytes: u64) {
+        self.in_headroom += size_bytes;
+        self.headroom_peak = self.headroom_peak.max(self.in_headroom);
+    }
+}
