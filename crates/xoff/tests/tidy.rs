@@ -194,6 +194,51 @@ fn files_stay_small_enough_to_read() {
     }
 }
 
+/// Most fields of a struct.
+const FIELDS: usize = 25;
+
+/// Structs with more fields, by crate. Numbers may only shrink, and so may the list.
+const WIDE: [(&str, &str, usize); 7] = [
+    ("fabric", "Part", 62),
+    ("results", "Summary", 60),
+    ("fabric", "Sender", 43),
+    ("live", "Sender", 33),
+    ("fabric", "Receiver", 27),
+    ("live", "Run", 27),
+    ("results", "RunWriter", 26),
+];
+
+#[test]
+fn structs_have_few_fields() {
+    let is_field = |line: &str| {
+        let name = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").split(": ").next();
+        name.is_some_and(|name| name.len() < line.len() && name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    let (mut wide, mut seen) = (Vec::new(), 0);
+    for name in CRATES {
+        for (path, text) in sources(name) {
+            for part in format!("\n{text}").split("struct ").skip(1) {
+                let Some((head, rest)) = part.split_once(" {\n").filter(|(head, _)| !head.contains('\n')) else {
+                    continue;
+                };
+                let owner = head.split(['<', ' ']).next().unwrap_or_default();
+                let body = rest.split("\n}").next().unwrap_or_default();
+                let inner =
+                    body.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with(' '));
+                let fields = inner.filter(|line| is_field(line)).count();
+                seen += 1;
+                let listed = WIDE.iter().find(|(of, known, _)| (*of, *known) == (name, owner));
+                let most = listed.map_or(FIELDS, |row| row.2);
+                if fields > most {
+                    wide.push(format!("{path}: {owner} has {fields} fields, more than {most}"));
+                }
+            }
+        }
+    }
+    assert!(seen > 500, "{seen} structs: are they still found?");
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
 /// Where test files share a binary, one that is in none would never run.
 #[test]
 fn every_test_file_is_in_a_binary() {
