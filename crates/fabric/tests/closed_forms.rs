@@ -1,11 +1,10 @@
 //! The fabric against closed forms: exact times, goodput, the PFC cycle, shares, waiting times.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::plan::*;
-use xoff_fabric::scheme::Uncontrolled;
 use xoff_fabric::traffic::{Action, Source};
-use xoff_fabric::world::World;
 
 /// A chain of `hops` links with the given rates (Gb/s): host, switches, host.
 fn chain(rates: &[u64], delay: Span) -> (Net, u32, u32) {
@@ -365,7 +364,7 @@ fn waiting_time_is_that_of_an_m_d_1_queue() {
         hosts,
         dst,
     };
-    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(source) as Box<dyn Source>]);
+    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
     world.run_to_end();
     let waits: f64 =
         world.flows.iter().map(|f| (f.delivered_at.unwrap() - f.start).ps() as f64 - f.ideal.ps() as f64).sum::<f64>()

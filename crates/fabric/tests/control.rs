@@ -1,13 +1,13 @@
 //! VOQ switches: virtual output queues, gates, lanes, messages and detours.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Fault, FaultKind, ProbeTarget, Thresholds};
 use xoff_fabric::record::Metric;
 use xoff_fabric::scheme::*;
-use xoff_fabric::world::World;
 
 /// What the control of a test does.
 #[derive(Clone, Default)]
@@ -33,7 +33,7 @@ struct Seen {
     detoured: AtomicU64,
 }
 
-struct Control {
+pub struct Control {
     script: Script,
     held: bool,
     changed: Vec<(u16, u8)>,
@@ -99,29 +99,14 @@ impl SwitchControl for Control {
     }
 }
 
-impl Scheme for Script {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = LineRate;
-    type Transit = Absent;
-    type Switch = Control;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> LineRate {
-        Uncontrolled.reaction_point(of)
-    }
-    fn controls_switches(&self) -> bool {
-        true
-    }
-    fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Control> {
-        let first = self.held.map(|(_, from, _)| from).or(self.toggles.map(|span| Time::ZERO + span));
-        let (script, ports) = (self.clone(), at.ports.len() as u16);
-        Some(Control { script, held: false, changed: Vec::new(), ports, next: first, turn: 0 })
+impl Script {
+    fn scheme(&self) -> Scripted {
+        let script = self.clone();
+        Scripted::uncontrolled().switch(move |at| {
+            let next = script.held.map(|(_, from, _)| from).or(script.toggles.map(|span| Time::ZERO + span));
+            let (script, ports) = (script.clone(), at.ports.len() as u16);
+            Control { script, held: false, changed: Vec::new(), ports, next, turn: 0 }
+        })
     }
 }
 
@@ -132,8 +117,8 @@ fn two_into_one() -> Net {
     net
 }
 
-fn run(net: Net, script: &Script, flows: Vec<(Time, xoff_fabric::traffic::FlowSpec)>) -> World<Script> {
-    let mut world = World::new(net.plan, vec![script.clone()], vec![List::boxed(flows)]);
+fn run(net: Net, script: &Script, flows: Vec<(Time, xoff_fabric::traffic::FlowSpec)>) -> World {
+    let mut world = World::new(net.plan, vec![script.scheme()], vec![List::boxed(flows)]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));

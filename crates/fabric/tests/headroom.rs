@@ -2,12 +2,11 @@
 //! is enough and not much more.
 
 use crate::common::*;
+use crate::scripted::World;
 use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::pfc::{PauseLoop, mtu_wire_bytes};
 use xoff_fabric::plan::*;
 use xoff_fabric::record::Failure;
-use xoff_fabric::scheme::Uncontrolled;
-use xoff_fabric::world::World;
 
 /// A receiver that pauses its switch at `from`, and lets it go on at `until` if that is given; how long that port of the
 /// switch was paused by the end of the run, at 100 us.
@@ -48,7 +47,7 @@ fn a_pause_takes_effect_after_the_response_and_so_does_a_resume() {
 }
 
 /// One sender, a receiver that storms some 300 times at random phases, and a reverse link that is busy but not full.
-fn stormy(draw: u64, less_bytes: u64) -> World<Uncontrolled> {
+fn stormy(draw: u64, less_bytes: u64) -> World {
     let mut rng = stream(draw, "headroom", 0);
     let gbps = [100, 200, 400][rng.below(3) as usize];
     let mut net = Net::star(3, gbps, Span::from_ns(50 + rng.below(500)));

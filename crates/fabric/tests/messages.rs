@@ -1,6 +1,7 @@
 //! Messages on queue pairs: where they begin and end, when they have arrived and are acknowledged, what a cut does.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time, stream};
 use xoff_fabric::plan::*;
@@ -8,7 +9,6 @@ use xoff_fabric::record::Failure;
 use xoff_fabric::scheme::*;
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_fabric::world::World;
 
 /// What a source was told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +93,7 @@ fn burst(at: Time, spec: FlowSpec, sizes: &[u64]) -> Vec<(Time, Action)> {
     std::iter::once((at, Action::Start(spec))).chain((0..).zip(sizes).map(send)).collect()
 }
 
-fn run<S: Scheme>(plan: Plan, scheme: S, actions: Vec<(Time, Action)>) -> (World<S>, Vec<(Time, Told)>) {
+fn run(plan: Plan, scheme: Scripted, actions: Vec<(Time, Action)>) -> (World, Vec<(Time, Told)>) {
     let (script, heard) = Script::new(actions);
     let mut world = World::new(plan, vec![scheme], vec![Box::new(script)]);
     world.run_to_end();
@@ -129,7 +129,7 @@ fn a_message_arrives_when_the_closed_form_says() {
         let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
         let expected = ideal(&plan, &[0, 3], bytes);
         let at = Time::from_us(3);
-        let (world, heard) = run(plan, Uncontrolled, burst(at, queue_pair(7, 1, 2), &[bytes]));
+        let (world, heard) = run(plan, Scripted::uncontrolled(), burst(at, queue_pair(7, 1, 2), &[bytes]));
         assert_eq!(deliveries(&heard), [(at + expected, 0)], "{bytes} bytes");
         // The ACK of the last packet: 86 bytes over two hops, unless a short packet's waits for the one before.
         let acked = heard.iter().find(|(_, told)| *told == Acknowledged(7, 0)).unwrap().0;
@@ -145,7 +145,7 @@ fn a_message_arrives_when_the_closed_form_says() {
 fn messages_follow_one_another_and_each_has_packets_of_its_own() {
     let sizes = [1, 1000, 1001, 64, 2500, 1, 1];
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
-    let (world, heard) = run(plan, Uncontrolled, burst(Time::ZERO, queue_pair(0, 1, 2), &sizes));
+    let (world, heard) = run(plan, Scripted::uncontrolled(), burst(Time::ZERO, queue_pair(0, 1, 2), &sizes));
     // Every packet leaves behind the one before it. At the switch, which is as fast, a packet waits for those before.
     let (mut wire, mut at_switch, mut expected) = (0u64, 0u64, Vec::new());
     for (message, bytes) in (0..).zip(sizes) {
@@ -177,7 +177,7 @@ fn messages_follow_one_another_and_each_has_packets_of_its_own() {
 fn a_flow_with_a_size_is_one_message_and_only_who_asks_is_told() {
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
     let start = vec![(Time::ZERO, Action::Start(flow(4, 1, 2, 2500)))];
-    let (world, heard) = run(plan.clone(), Uncontrolled, start.clone());
+    let (world, heard) = run(plan.clone(), Scripted::uncontrolled(), start.clone());
     let told: Vec<Told> = heard.iter().map(|(_, told)| *told).collect();
     assert_eq!(told, [Delivered(4, 0), Acknowledged(4, 0), Finished(4)]);
     assert_eq!(Some(heard[0].0), world.flows[0].delivered_at);
@@ -186,7 +186,7 @@ fn a_flow_with_a_size_is_one_message_and_only_who_asks_is_told() {
     for actions in [start, burst(Time::ZERO, queue_pair(4, 1, 2), &[2500])] {
         let (mut script, heard) = Script::new(actions);
         script.hears = false;
-        World::new(plan.clone(), vec![Uncontrolled], vec![Box::new(script)]).run_to_end();
+        World::new(plan.clone(), vec![Scripted::uncontrolled()], vec![Box::new(script)]).run_to_end();
         assert!(deliveries(&heard.lock().unwrap()).is_empty());
     }
 }
@@ -201,8 +201,11 @@ fn losses_within_a_message_go_back_and_all_of_it_arrives() {
         net.plan.hosts[0].retransmit_timeout = Span::from_us(100);
         net.plan.hosts[0].nak_interval = Span::from_us(5);
         let sizes: Vec<u64> = (0..60).map(|i| 1 + i * i * 37 % 9_000).collect();
-        let (world, heard) =
-            run(until(net, Time::from_ms(50)), Uncontrolled, burst(Time::ZERO, queue_pair(0, 1, 2), &sizes));
+        let (world, heard) = run(
+            until(net, Time::from_ms(50)),
+            Scripted::uncontrolled(),
+            burst(Time::ZERO, queue_pair(0, 1, 2), &sizes),
+        );
         assert!(world.counters.data_packets_retransmitted > 0);
         let order: Vec<u32> = deliveries(&heard).iter().map(|(_, message)| *message).collect();
         assert_eq!(order, (0..60).collect::<Vec<u32>>(), "in order, each once");
@@ -220,7 +223,7 @@ fn a_window_counts_what_short_packets_hold() {
         let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
         let limits = Limits { rate_bps: 1e12, window_bytes: 3_000 };
         let (world, heard) =
-            run(plan, Fixed::limits(vec![limits]), burst(Time::ZERO, queue_pair(0, 1, 2), &vec![bytes; count]));
+            run(plan, Scripted::limits(vec![limits]), burst(Time::ZERO, queue_pair(0, 1, 2), &vec![bytes; count]));
         assert_eq!(world.flows[0].packets_sent, count as u64);
         let at: Vec<Time> = deliveries(&heard).iter().map(|(at, _)| *at).collect();
         at.windows(2).position(|pair| pair[1] - pair[0] > rtt / 2).map(|place| place + 1)
@@ -234,41 +237,26 @@ fn a_window_counts_what_short_packets_hold() {
 fn the_last_packet_of_a_message_asks_for_its_ack() {
     let mut net = Net::star(2, 100, Span::from_us(1));
     net.plan.hosts[0].ack_every = 100;
-    let (world, heard) =
-        run(until(net, Time::from_ms(5)), Uncontrolled, burst(Time::ZERO, queue_pair(0, 1, 2), &[2_500; 8]));
+    let (world, heard) = run(
+        until(net, Time::from_ms(5)),
+        Scripted::uncontrolled(),
+        burst(Time::ZERO, queue_pair(0, 1, 2), &[2_500; 8]),
+    );
     assert_eq!(world.counters.acks_sent, 8);
     assert_eq!(world.counters.timeouts, 0);
     assert_eq!(heard.iter().filter(|(_, told)| matches!(told, Acknowledged(..))).count(), 8);
 }
 
 /// Halves its rate with every ACK.
-struct Slower;
-struct SlowerRp(f64);
-impl ReactionPoint for SlowerRp {
-    type Feedback = ();
+struct Slower(f64);
+impl ReactionPoint for Slower {
+    type Feedback = u64;
     fn limits(&self) -> Limits {
         Limits { rate_bps: self.0, window_bytes: u64::MAX }
     }
     fn on_ack(&mut self, ack: &Acked<'_>) {
         assert!(ack.acked_bytes <= ack.sent_bytes, "{} of {}", ack.acked_bytes, ack.sent_bytes);
         self.0 /= 2.0;
-    }
-}
-impl Scheme for Slower {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = SlowerRp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, facts: &FlowFacts) -> SlowerRp {
-        SlowerRp(facts.line_rate.bps() as f64)
     }
 }
 
@@ -279,7 +267,7 @@ fn a_queue_pair_keeps_its_rate_while_it_is_idle() {
     // A millisecond later: its first packet goes at once, the others at half the rate.
     let later = Time::from_ms(1);
     actions.push((later, Action::Send { handle: 0, bytes: 2_000, message: 1 }));
-    let (_, heard) = run(plan, Slower, actions);
+    let (_, heard) = run(plan, Scripted::with(|of| Slower(of.line_rate.bps() as f64)), actions);
     let at = deliveries(&heard)[1].0;
     assert_eq!((at - later).ps(), 2 * 1082 * 80 + 2 * (1082 * 80 + 1_000_000), "two packets, the gap is twice as long");
 }
@@ -291,7 +279,7 @@ fn stopping_a_queue_pair_ends_what_it_carries() {
     actions.push((Time::from_us(20), Action::Stop { handle: 0 }));
     // Nobody hears of what comes for a queue pair that is gone.
     actions.push((Time::from_us(30), Action::Send { handle: 0, bytes: 10, message: 9 }));
-    let (world, heard) = run(plan, Uncontrolled, actions);
+    let (world, heard) = run(plan, Scripted::uncontrolled(), actions);
     assert_eq!(deliveries(&heard).len(), 1);
     assert_eq!(heard.last().unwrap().1, Finished(0));
     assert!(world.now < Time::from_us(40), "nothing is left to wait for");
@@ -324,7 +312,7 @@ fn a_source_is_told_when_its_flow_is_cut_off_and_when_it_is_back() {
     let mut actions = burst(Time::ZERO, queue_pair(3, a, b), &[400_000]);
     // One that begins while there is no way is told at once.
     actions.push((Time::from_us(25), Action::Start(queue_pair(4, a, b))));
-    let (world, heard) = run(plan, Uncontrolled, actions);
+    let (world, heard) = run(plan, Scripted::uncontrolled(), actions);
     let cuts: Vec<(u64, Told)> = heard
         .iter()
         .filter(|(_, told)| matches!(told, Cut(_) | Back(_)))
@@ -346,7 +334,7 @@ fn the_links_of_the_hosts_themselves_count_for_who_wants_to_know() {
         ];
         net.plan.hosts[0].retransmit_timeout = Span::from_us(50);
         let actions = burst(Time::ZERO, queue_pair(3, 1, 2), &[400_000]);
-        let (_, heard) = run(until(net, Time::from_ms(5)), Uncontrolled, actions);
+        let (_, heard) = run(until(net, Time::from_ms(5)), Scripted::uncontrolled(), actions);
         let at = |told| heard.iter().find(|(_, other)| *other == told).map(|(at, _)| *at);
         assert_eq!((at(Cut(3)), at(Back(3))), (Some(Time::from_us(10)), Some(Time::from_us(30))), "link {link}");
         assert_eq!(deliveries(&heard).len(), 1);
@@ -371,7 +359,8 @@ fn who_waits_for_what_is_cut_off_for_good_ends_the_run() {
         }
         let (mut script, _) = Script::new(burst(Time::ZERO, queue_pair(3, a, b), &[4_000, 400_000]));
         script.wants = wants;
-        let mut world = World::new(until(net, Time::from_ms(500)), vec![Uncontrolled], vec![Box::new(script)]);
+        let mut world =
+            World::new(until(net, Time::from_ms(500)), vec![Scripted::uncontrolled()], vec![Box::new(script)]);
         world.run_to_end();
         world
     };
@@ -393,7 +382,7 @@ fn who_still_waits_at_the_stop_says_so() {
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_us(20));
     let (mut script, _) = Script::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1_000, 1_000_000]));
     script.wants = 2;
-    let mut world = World::new(plan, vec![Uncontrolled], vec![Box::new(script)]);
+    let mut world = World::new(plan, vec![Scripted::uncontrolled()], vec![Box::new(script)]);
     world.run_to_end();
     assert_eq!(world.failure, None);
     assert_eq!(world.waits, ["1 messages"]);
@@ -421,7 +410,7 @@ fn messages_of_a_queue_pair_are_as_flows_of_their_own() {
         actions.extend(
             (0..).zip(&messages).map(|(message, &(at, bytes))| (at, Action::Send { handle: 0, bytes, message })),
         );
-        let (world, heard) = run(plan.clone(), Uncontrolled, actions);
+        let (world, heard) = run(plan.clone(), Scripted::uncontrolled(), actions);
         let names: Vec<u32> = deliveries(&heard).iter().map(|(_, message)| *message).collect();
         assert_eq!(names, (0..messages.len() as u32).collect::<Vec<u32>>(), "seed {seed}");
         let acknowledged = heard.iter().filter(|(_, told)| matches!(told, Acknowledged(..))).count();
@@ -430,18 +419,17 @@ fn messages_of_a_queue_pair_are_as_flows_of_their_own() {
 
         let flows =
             (0..).zip(&messages).map(|(handle, &(at, bytes))| (at, Action::Start(flow(handle, src, dst, bytes))));
-        let (of_flows, heard) = run(plan, Uncontrolled, flows.collect());
+        let (of_flows, heard) = run(plan, Scripted::uncontrolled(), flows.collect());
         assert_eq!(deliveries(&heard).len(), messages.len(), "seed {seed}");
         assert_eq!(world.counters.delivered_bytes, of_flows.counters.delivered_bytes, "seed {seed}");
         assert_eq!(world.counters.data_packets_delivered, of_flows.counters.data_packets_delivered, "seed {seed}");
     }
 }
 
-/// Receivers that take any order; its reaction point sends all again after a while, if the transport leaves that to it.
-struct AnyOrder(Format);
-struct AnyOrderRp(Option<Time>, bool);
-impl ReactionPoint for AnyOrderRp {
-    type Feedback = ();
+/// Sends all again after a while, if the transport leaves that to it.
+struct SendsAgain(Option<Time>, bool);
+impl ReactionPoint for SendsAgain {
+    type Feedback = u64;
     fn limits(&self) -> Limits {
         Limits { rate_bps: 1e12, window_bytes: 20_000 }
     }
@@ -463,27 +451,6 @@ impl ReactionPoint for AnyOrderRp {
         self.0
     }
 }
-impl Scheme for AnyOrder {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = AnyOrderRp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn format(&self) -> Format {
-        self.0
-    }
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, _: &FlowFacts) -> AnyOrderRp {
-        AnyOrderRp(None, false)
-    }
-}
-
 #[test]
 fn a_gap_that_closes_delivers_all_messages_behind_it() {
     let reorder = Format { reorder: true, ..Format::default() };
@@ -494,7 +461,8 @@ fn a_gap_that_closes_delivers_all_messages_behind_it() {
         net.plan.hosts[0].retransmit_timeout = Span::from_us(60);
         let sizes: Vec<u64> = (0..80).map(|i| 1 + i * i * 37 % 3_000).collect();
         let actions = burst(Time::ZERO, queue_pair(0, 1, 2), &sizes);
-        let (world, heard) = run(until(net, Time::from_ms(50)), AnyOrder(format), actions);
+        let scheme = Scripted::with(|_| SendsAgain(None, false)).format(format);
+        let (world, heard) = run(until(net, Time::from_ms(50)), scheme, actions);
         let delivered = deliveries(&heard);
         let order: Vec<u32> = delivered.iter().map(|(_, message)| *message).collect();
         assert_eq!(order, (0..80).collect::<Vec<u32>>(), "in order, each once");
@@ -510,7 +478,7 @@ fn captures_show_messages_as_messages() {
     use xoff_fabric::capture::{Body, Capture};
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
     let (script, _) = Script::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1, 2_500, 1_000]));
-    let mut world = World::new(plan, vec![Uncontrolled], vec![Box::new(script)]);
+    let mut world = World::new(plan, vec![Scripted::uncontrolled()], vec![Box::new(script)]);
     // At the switch: the sender has moved on by then, and has forgotten what is acknowledged if nobody captures.
     world.capture(vec![Capture { ports: vec![3], from: Time::ZERO, until: Time::NEVER, frames: 100 }]);
     world.run_to_end();
@@ -570,7 +538,7 @@ fn messages_between_parts_are_those_of_one() {
         let sources: Vec<Box<dyn Source>> = vec![Box::new(Deaf(script))];
         // Each switch with its host.
         let part_of = if parts == 1 { vec![0; 4] } else { vec![0, 1, 0, 1] };
-        let mut world = World::in_parts(until(net, Time::from_ms(5)), vec![Uncontrolled], sources, part_of);
+        let mut world = World::in_parts(until(net, Time::from_ms(5)), vec![Scripted::uncontrolled()], sources, part_of);
         world.run_to_end();
         assert_eq!((world.parts(), world.books()), (parts, Ok(())));
         heard.push(log.lock().unwrap().clone());

@@ -1,4 +1,4 @@
-//! Small networks, in one test binary: each of them compiles the network anew.
+//! Small networks, in one test binary and under one scheme type: each of them would compile the network anew.
 
 mod common;
 
@@ -7,9 +7,9 @@ mod control;
 mod headroom;
 mod messages;
 mod rules;
+mod scripted;
 mod seen;
 mod shaper;
-mod swarm;
 mod tcp;
 mod transport;
 mod triad;

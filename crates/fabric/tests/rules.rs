@@ -1,12 +1,11 @@
 //! Rules of other simulators: time grain, order of events, hashes, NICs that scan, caps in flight.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use xoff_engine::{BitRate, Grain, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::route::{FlowKey, Routes};
-use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::FlowSpec;
-use xoff_fabric::world::World;
 
 /// All rules at once: small frames, whole nanoseconds, the order of scheduling, NICs that scan.
 fn with_rules(mut net: Net) -> Net {
@@ -33,7 +32,7 @@ fn with_rules(mut net: Net) -> Net {
     net
 }
 
-fn acked_ns(world: &World<impl Scheme>) -> Vec<u64> {
+fn acked_ns(world: &World) -> Vec<u64> {
     let mut flows: Vec<_> = world.flows.iter().collect();
     flows.sort_by_key(|flow| flow.id);
     flows.iter().map(|flow| (flow.acked_at.unwrap() - flow.start).ps() / 1_000).collect()
@@ -114,7 +113,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
         net.plan.run.stop = Time::from_us(500);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-        let mut world = World::new(net.plan, vec![Fixed::rates(&[gbps])], vec![list]);
+        let mut world = World::new(net.plan, vec![Scripted::rates(&[gbps])], vec![list]);
         world.run_to_end();
         world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9
     };
@@ -132,7 +131,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         net.plan.hosts[0].ack_delay = Span::from_us(10);
         net.plan.run.stop = Time::from_us(1_000);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-        let mut world = World::new(net.plan, vec![Fixed::rates(&[25])], vec![list]);
+        let mut world = World::new(net.plan, vec![Scripted::rates(&[25])], vec![list]);
         world.run_to_end();
         world.counters.delivered_bytes as f64 * 8.0 / 1_000e-6 / 1e9
     };
@@ -143,7 +142,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
     net.plan.hosts[0].nic.pace = false;
     net.plan.run.stop = Time::from_us(500);
     let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-    let mut world = World::new(net.plan, vec![Fixed::rates(&[25])], vec![list]);
+    let mut world = World::new(net.plan, vec![Scripted::rates(&[25])], vec![list]);
     world.run_to_end();
     let unpaced = world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9;
     assert!(unpaced > 90.0, "line rate, whatever the scheme says: {unpaced}");
@@ -158,7 +157,7 @@ fn a_nic_that_scans_has_one_wake_up() {
         net.plan.hosts[0].nic.scheduler = scheduler;
         // The first flow may send every 8.384 us, the second every 0.8384 us.
         let flows = vec![(Time::ZERO, flow(0, 1, 2, 10_000)), (Time::from_us(1), flow(1, 1, 3, 2_000))];
-        let mut world = World::new(net.plan, vec![Fixed::rates(&[1, 10])], vec![List::boxed(flows)]);
+        let mut world = World::new(net.plan, vec![Scripted::rates(&[1, 10])], vec![List::boxed(flows)]);
         world.run_to_end();
         acked_ns(&world)[1]
     };

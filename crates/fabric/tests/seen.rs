@@ -1,14 +1,13 @@
 //! What is seen of a run does not depend on who looks, and no port is seen to send faster than its link.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::activity::PortWindow;
 use xoff_fabric::plan::*;
-use xoff_fabric::scheme::Uncontrolled;
-use xoff_fabric::world::World;
 
 /// Two hosts and one flow of 100 KB with nothing periodic, in one part or with a switch each in two.
-fn idle_run(probe: Option<Span>, stop_when_idle: bool, parts: bool) -> World<Uncontrolled> {
+fn idle_run(probe: Option<Span>, stop_when_idle: bool, parts: bool) -> World {
     let mut net = Net::new();
     let (a, b) = (net.switch("s0"), net.switch("s1"));
     let (src, dst) = (net.host("h0"), net.host("h1"));
@@ -30,8 +29,8 @@ fn idle_run(probe: Option<Span>, stop_when_idle: bool, parts: bool) -> World<Unc
         .collect();
     let flows = vec![List::boxed(vec![(Time::ZERO, flow(0, src, dst, 100_000))])];
     let mut world = match parts {
-        true => World::in_parts(net.plan, vec![Uncontrolled], flows, vec![0, 1, 0, 1]),
-        false => World::new(net.plan, vec![Uncontrolled], flows),
+        true => World::in_parts(net.plan, vec![Scripted::uncontrolled()], flows, vec![0, 1, 0, 1]),
+        false => World::new(net.plan, vec![Scripted::uncontrolled()], flows),
     };
     world.run_to_end();
     world
@@ -67,8 +66,11 @@ fn what_is_left_of_a_frame_is_counted_at_the_rate_it_is_sent_with() {
         net.plan.faults =
             changes.iter().enumerate().map(|(place, &ns)| rate_fault(Time::from_ns(ns), 0, rate(place))).collect();
         net.plan.run.stop = Time::from_us(60);
-        let mut world =
-            World::new(net.plan, vec![Uncontrolled], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
+        let mut world = World::new(
+            net.plan,
+            vec![Scripted::uncontrolled()],
+            vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])],
+        );
         world.watch_activity();
         world.run_to_end();
         let activity = world.take_activity().unwrap();

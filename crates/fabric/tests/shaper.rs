@@ -1,6 +1,7 @@
 //! Shaped per-flow queues at gateways, and feedback that travels in ACKs.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{BitRate, Span, Time};
@@ -12,7 +13,6 @@ use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::scheme::*;
 use xoff_fabric::topology::{LinkSpec, TwoDc, two_dc};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_fabric::world::World;
 
 #[derive(Default)]
 struct Seen {
@@ -32,7 +32,7 @@ struct Shaping {
     gbps: f64,
     yields_at: u64,
 }
-struct Gate {
+pub struct Gate {
     scheme: Shaping,
     tag: u16,
 }
@@ -40,14 +40,14 @@ struct Np(Option<Arc<Seen>>, u16);
 struct Rp(Option<Arc<Seen>>, f64);
 
 impl Transit for Gate {
-    type Feedback = u16;
+    type Feedback = u64;
     fn on_release(&mut self, _: Time, queue_bytes: u64, int: Option<&mut IntStack>) {
         let int = int.expect("the scheme asks for telemetry");
         (int.tag, int.flow_queue_bytes) = (self.tag, queue_bytes as u32);
     }
-    fn on_ack(&mut self, _: Time, feedback: &u16) {
+    fn on_ack(&mut self, _: Time, feedback: &u64) {
         self.scheme.seen.gateway.fetch_add(1, Relaxed);
-        self.tag = *feedback;
+        self.tag = *feedback as u16;
     }
     fn rate_bps(&self) -> f64 {
         self.scheme.gbps * 1e9
@@ -57,7 +57,7 @@ impl Transit for Gate {
     }
 }
 impl NotificationPoint for Np {
-    type Feedback = u16;
+    type Feedback = u64;
     fn feeds_back_in_acks(&self) -> bool {
         self.0.is_some()
     }
@@ -67,48 +67,38 @@ impl NotificationPoint for Np {
         seen.telemetry.fetch_add(1, Relaxed);
         seen.longest.fetch_max(u64::from(int.flow_queue_bytes), Relaxed);
     }
-    fn ack_feedback(&mut self, _: Time) -> Option<u16> {
+    fn ack_feedback(&mut self, _: Time) -> Option<u64> {
         self.1 = self.1.saturating_add(1);
-        Some(self.1)
+        Some(u64::from(self.1))
     }
 }
 impl ReactionPoint for Rp {
-    type Feedback = u16;
+    type Feedback = u64;
     fn limits(&self) -> Limits {
         Limits { rate_bps: self.1, window_bytes: u64::MAX }
     }
-    fn on_feedback(&mut self, _: Time, _: &u16) {
+    fn on_feedback(&mut self, _: Time, _: &u64) {
         self.0.as_ref().expect("flows within a domain hear nothing").sender.fetch_add(1, Relaxed);
     }
     fn on_ack(&mut self, ack: &Acked<'_>) {
         assert_eq!(ack.int.is_some(), self.0.is_none(), "feedback comes in the place of telemetry");
     }
 }
-impl Scheme for Shaping {
-    type Feedback = u16;
-    type Cp = Silent<u16>;
-    type Np = Np;
-    type Rp = Rp;
-    type Transit = Gate;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent<u16> {
-        Silent::default()
-    }
-    fn notification_point(&self, of: &FlowFacts) -> Np {
-        Np(of.inter_domain.map(|_| self.seen.clone()), 0)
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp(of.inter_domain.map(|_| self.seen.clone()), of.line_rate.bps() as f64)
-    }
-    fn transit(&self, of: &FlowFacts) -> Option<Gate> {
-        assert!(of.inter_domain.is_some(), "asked only for flows between domains");
-        Some(Gate { scheme: self.clone(), tag: 0 })
-    }
-    fn format(&self) -> Format {
-        Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() }
-    }
-    fn format_inter_domain(&self) -> Format {
-        Format { data_bytes: 44, ack_bytes: 10, ..self.format() }
+impl Shaping {
+    fn scheme(&self) -> Scripted {
+        let of = || self.clone();
+        let (np, rp, gate) = (of(), of(), of());
+        let format = Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() };
+        let mut scripted =
+            Scripted::with(move |of| Rp(of.inter_domain.map(|_| rp.seen.clone()), of.line_rate.bps() as f64))
+                .np(move |of| Np(of.inter_domain.map(|_| np.seen.clone()), 0))
+                .transit(move |of| {
+                    assert!(of.inter_domain.is_some(), "asked only for flows between domains");
+                    Gate { scheme: gate.clone(), tag: 0 }
+                })
+                .format(format);
+        scripted.format_inter_domain = Some(Format { data_bytes: 44, ack_bytes: 10, ..format });
+        scripted
     }
 }
 
@@ -144,19 +134,19 @@ fn probe(net: &mut Net, what: ProbeTarget, every: Span) {
     net.plan.probes.push(Probe { what, every, from: Time::ZERO, until: Time::NEVER });
 }
 
-fn run(net: Net, scheme: &Shaping, flows: Vec<(Time, FlowSpec)>) -> World<Shaping> {
-    let mut world = World::new(net.plan, vec![scheme.clone()], vec![List::boxed(flows)]);
+fn run(net: Net, scheme: &Shaping, flows: Vec<(Time, FlowSpec)>) -> World {
+    let mut world = World::new(net.plan, vec![scheme.scheme()], vec![List::boxed(flows)]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     world
 }
 
-fn values(world: &World<Shaping>, metric: Metric) -> Vec<f64> {
+fn values(world: &World, metric: Metric) -> Vec<f64> {
     world.samples.iter().filter(|s| s.metric == metric).map(|s| s.value).collect()
 }
 
-fn longest(world: &World<Shaping>, metric: Metric) -> f64 {
+fn longest(world: &World, metric: Metric) -> f64 {
     values(world, metric).into_iter().fold(0.0, f64::max)
 }
 
@@ -332,7 +322,7 @@ fn a_flow_may_end_while_its_packets_wait() {
         steps.push((ms(2 * u64::from(i)), Action::Start(sized)));
     }
     let scheme = shaping(20.0, 20_000);
-    let mut world = World::new(net.plan, vec![scheme], vec![Box::new(Stopped { steps })]);
+    let mut world = World::new(net.plan, vec![scheme.scheme()], vec![Box::new(Stopped { steps })]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));

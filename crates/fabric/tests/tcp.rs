@@ -1,13 +1,13 @@
 //! TCP transport: frames, receivers that take any order, delayed ACKs, resending on request.
 
 use crate::common::*;
+use crate::scripted::{QueuePoint, Scripted, World};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_fabric::world::World;
 
 /// What the sender saw of one ACK.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,6 +45,13 @@ impl Toy {
             seen: Default::default(),
         }
     }
+
+    fn scheme(&self) -> Scripted {
+        let (toy, marked) = (self.clone(), self.marked.clone());
+        Scripted::with(move |_| Rp { toy: toy.clone(), duplicates: 0, ask: Resend::Nothing, timer: None })
+            .cp(move || Cp(marked.clone(), 0))
+            .format(self.format)
+    }
 }
 
 struct Cp(Vec<u32>, u32);
@@ -55,12 +62,11 @@ struct Rp {
     timer: Option<Time>,
 }
 
-impl CongestionPoint for Cp {
-    type Feedback = ();
+impl QueuePoint for Cp {
     fn hooks(&self) -> Hooks {
         Hooks::ENQUEUE
     }
-    fn on_enqueue(&mut self, _: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, ())) {
+    fn on_enqueue(&mut self, _: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: &mut dyn FnMut(u32, u64)) {
         if self.0.contains(&self.1) {
             mark.ecn.mark();
         }
@@ -68,7 +74,7 @@ impl CongestionPoint for Cp {
     }
 }
 impl ReactionPoint for Rp {
-    type Feedback = ();
+    type Feedback = u64;
     fn limits(&self) -> Limits {
         Limits { rate_bps: 1e12, window_bytes: self.toy.window_bytes }
     }
@@ -105,30 +111,9 @@ impl ReactionPoint for Rp {
         self.timer
     }
 }
-impl Scheme for Toy {
-    type Feedback = ();
-    type Cp = Cp;
-    type Np = Silent;
-    type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Cp {
-        Cp(self.marked.clone(), 0)
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, _: &FlowFacts) -> Rp {
-        Rp { toy: self.clone(), duplicates: 0, ask: Resend::Nothing, timer: None }
-    }
-    fn format(&self) -> Format {
-        self.format
-    }
-}
-
 /// Runs to the end; the books must balance and nothing be left.
-fn run(net: Net, toy: &Toy, flows: Vec<(Time, FlowSpec)>) -> (World<Toy>, Vec<Seen>) {
-    let mut world = World::new(net.plan, vec![toy.clone()], vec![List::boxed(flows)]);
+fn run(net: Net, toy: &Toy, flows: Vec<(Time, FlowSpec)>) -> (World, Vec<Seen>) {
+    let mut world = World::new(net.plan, vec![toy.scheme()], vec![List::boxed(flows)]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
@@ -333,7 +318,7 @@ fn a_source_hears_when_what_it_offered_is_acknowledged() {
         let source = Rounds(0, Some(Time::ZERO), heard.clone());
         let net = Net::star(2, 100, Span::from_us(1));
         let toy = Toy { format: Format { transport, ..Format::default() }, ..Toy::new() };
-        let mut world = World::new(net.plan, vec![toy], vec![Box::new(source) as Box<dyn Source>]);
+        let mut world = World::new(net.plan, vec![toy.scheme()], vec![Box::new(source) as Box<dyn Source>]);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!(world.counters.delivered_bytes, 60_000);

@@ -1,12 +1,12 @@
 //! RoCE transport: windows, losses, go-back-N, ACK policies, timers, failures.
 
 use crate::common::*;
+use crate::scripted::{Scripted, World};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::record::Failure;
 use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_fabric::world::World;
 
 #[test]
 fn a_window_of_ten_packets_sends_ten_per_round_trip() {
@@ -14,7 +14,7 @@ fn a_window_of_ten_packets_sends_ten_per_round_trip() {
     for (window, per_rtt) in [(10_000u64, 10u64), (5_000, 5), (9_001, 10), (1, 1)] {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.run.stop = Time::from_ms(10);
-        let scheme = Fixed::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
+        let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
         let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
         world.run_to_end();
         // Data and ACK over two hops each.
@@ -26,7 +26,7 @@ fn a_window_of_ten_packets_sends_ten_per_round_trip() {
 }
 
 /// Loses everything on the first link between two instants.
-fn with_loss(from: Time, until: Time, size: u64) -> World<Uncontrolled> {
+fn with_loss(from: Time, until: Time, size: u64) -> World {
     let mut net = Net::star(2, 100, Span::from_us(1));
     net.plan.faults = vec![
         Fault { at: from, what: FaultKind::Loss { port: 0, loss: 1.0 } },
@@ -75,7 +75,7 @@ fn a_window_below_what_an_ack_speaks_for_still_moves() {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.hosts[0].ack_every = every;
         net.plan.run.stop = Time::from_ms(10);
-        let scheme = Fixed::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
+        let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
         let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
         world.run_to_end();
         let rounds = 10_000.0 / (40.0 + 2.0 * (1082.0 + 86.0) * 80e-6);
@@ -93,7 +93,7 @@ fn coalesced_acks_leave_a_window_of_one_round_trip_its_line() {
         let mut net = Net::star(2, 400, Span::from_us(1));
         (net.plan.hosts[0].mtu_bytes, net.plan.hosts[0].ack_every) = (4096, every);
         net.plan.run.stop = Time::from_us(500);
-        let scheme = Fixed::limits(vec![Limits { rate_bps: 400e9, window_bytes }]);
+        let scheme = Scripted::limits(vec![Limits { rate_bps: 400e9, window_bytes }]);
         let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
         world.run_to_end();
         (world.counters.data_packets_delivered as f64, world.counters.acks_sent as f64)
@@ -136,7 +136,7 @@ fn what_was_offered_is_acknowledged_to_its_last_packet() {
     net.plan.hosts[0].ack_every = 16;
     net.plan.run.stop = Time::from_ms(2);
     let bursts = Bursts { left: 100, due: Some(Time::ZERO), open: false };
-    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(bursts)]);
+    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(bursts)]);
     world.run_to_end();
     assert_eq!(world.flows[0].delivered_bytes, 800_000, "a hundred bursts of eight packets in 2 ms");
     assert_eq!((world.counters.timeouts, world.flows[0].packets_retransmitted, world.counters.acks_sent), (0, 0, 100));
@@ -145,10 +145,9 @@ fn what_was_offered_is_acknowledged_to_its_last_packet() {
 #[test]
 fn a_window_that_closes_over_packets_that_asked_for_nothing_sends_one_that_asks() {
     // Ten packets may be under way, then one: two of the ten have no ACK coming.
-    struct Narrowing;
-    struct Rp(u64);
-    impl ReactionPoint for Rp {
-        type Feedback = ();
+    struct Narrowing(u64);
+    impl ReactionPoint for Narrowing {
+        type Feedback = u64;
         fn limits(&self) -> Limits {
             Limits { rate_bps: 100e9, window_bytes: self.0 }
         }
@@ -156,27 +155,10 @@ fn a_window_that_closes_over_packets_that_asked_for_nothing_sends_one_that_asks(
             self.0 = 1;
         }
     }
-    impl Scheme for Narrowing {
-        type Feedback = ();
-        type Cp = Silent<()>;
-        type Np = Silent<()>;
-        type Rp = Rp;
-        type Transit = Absent<()>;
-        type Switch = Absent;
-        fn congestion_point(&self, _: &QueueFacts) -> Silent<()> {
-            Silent::default()
-        }
-        fn notification_point(&self, _: &FlowFacts) -> Silent<()> {
-            Silent::default()
-        }
-        fn reaction_point(&self, _: &FlowFacts) -> Rp {
-            Rp(100_000)
-        }
-    }
     let mut net = Net::star(2, 100, Span::from_us(1));
     net.plan.hosts[0].ack_every = 4;
     let flows = vec![(Time::ZERO, flow(0, 1, 2, 200_000))];
-    let mut world = World::new(net.plan, vec![Narrowing], vec![List::boxed(flows)]);
+    let mut world = World::new(net.plan, vec![Scripted::with(|_| Narrowing(100_000))], vec![List::boxed(flows)]);
     world.run_to_end();
     assert_eq!((world.counters.flows_completed, world.counters.timeouts), (1, 0));
 }
@@ -218,7 +200,7 @@ fn rate_change_in_mid_gap_moves_the_next_packet() {
     net.plan.hosts[0].mtu_bytes = 1024;
     let spec = FlowSpec { rate_cap: Some(BitRate::from_gbps(10)), ..flow(0, 1, 2, 2048) };
     let source = Both(List::boxed(vec![(Time::ZERO, spec)]), Halve(false));
-    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(source) as Box<dyn Source>]);
+    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
     world.run_to_end();
     let second_left = world.flows[0].delivered_at.unwrap().ps() - 2 * (1106 * 80 + 1_000_000);
     assert_eq!(second_left, 2 * 884_800);
@@ -557,7 +539,7 @@ fn a_flow_stopped_while_its_link_fails_leaves_no_trace() {
     let later = [(1, 2), (2, 3)].map(|(handle, dst)| (Time::from_us(100), flow(handle, 1, dst, 1_000_000)));
     let list = List::boxed([(Time::ZERO, endless(0, 1, 2))].into_iter().chain(later).collect());
     let source = StopAt(list, Some(Time::from_us(50)));
-    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(source) as Box<dyn Source>]);
+    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let ends: Vec<u64> =

@@ -1,12 +1,12 @@
 //! Every hook of the triad end to end: telemetry out and back, notices of switches, timers.
 
 use crate::common::*;
+use crate::scripted::{QueuePoint, Scripted, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::IntHop;
 use xoff_fabric::scheme::*;
-use xoff_fabric::world::World;
 
 #[derive(Default)]
 struct Seen {
@@ -18,14 +18,11 @@ struct Seen {
     names: std::sync::Mutex<std::collections::BTreeSet<(u32, u32)>>,
 }
 
-/// Does a little of everything and remembers what came through.
-struct Everything(Arc<Seen>);
 struct Cp(Arc<Seen>, u32, Option<Time>);
 struct Np(Arc<Seen>, Option<Time>);
 struct Rp(Arc<Seen>, f64);
 
-impl CongestionPoint for Cp {
-    type Feedback = u32;
+impl QueuePoint for Cp {
     fn hooks(&self) -> Hooks {
         Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::TIMER)
     }
@@ -35,7 +32,7 @@ impl CongestionPoint for Cp {
         packet: &PacketFacts,
         weight: u16,
         _: Mark<'_>,
-        mut notify: impl FnMut(u32, u32),
+        notify: &mut dyn FnMut(u32, u64),
     ) {
         assert_eq!(weight, 7);
         self.1 += 1;
@@ -45,11 +42,11 @@ impl CongestionPoint for Cp {
             notify(packet.flow, 42);
         }
     }
-    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, u32)) {
+    fn on_dequeue(&mut self, view: &QueueView, mark: Mark<'_>) {
         let hop = IntHop { rate: view.rate, at: view.now, tx_bytes: view.tx_bytes, queue_bytes: view.port_bytes };
         mark.int.expect("data packets carry a stack").push(hop);
     }
-    fn on_timer(&mut self, _: &QueueView, _: impl FnMut(u32, u32)) {
+    fn on_timer(&mut self, _: &QueueView) {
         self.0.ticks.fetch_add(1, Relaxed);
         self.2 = None;
     }
@@ -58,12 +55,12 @@ impl CongestionPoint for Cp {
     }
 }
 impl NotificationPoint for Np {
-    type Feedback = u32;
-    fn on_data(&mut self, packet: &Received) -> Option<u32> {
+    type Feedback = u64;
+    fn on_data(&mut self, packet: &Received) -> Option<u64> {
         self.1.get_or_insert(packet.now + Span::from_us(5));
         None
     }
-    fn on_timer(&mut self, _: Time) -> Option<u32> {
+    fn on_timer(&mut self, _: Time) -> Option<u64> {
         self.1 = None;
         self.0.np_ticks.fetch_add(1, Relaxed);
         Some(1)
@@ -73,7 +70,7 @@ impl NotificationPoint for Np {
     }
 }
 impl ReactionPoint for Rp {
-    type Feedback = u32;
+    type Feedback = u64;
     fn limits(&self) -> Limits {
         Limits { rate_bps: self.1, window_bytes: u64::MAX }
     }
@@ -83,29 +80,18 @@ impl ReactionPoint for Rp {
         self.0.hops.fetch_add(stack.hops().len() as u64, Relaxed);
         self.0.acks.fetch_add(1, Relaxed);
     }
-    fn on_feedback(&mut self, _: Time, feedback: &u32) {
+    fn on_feedback(&mut self, _: Time, feedback: &u64) {
         self.0.feedback.fetch_add(u64::from(*feedback == 42), Relaxed);
     }
 }
-impl Scheme for Everything {
-    type Feedback = u32;
-    type Cp = Cp;
-    type Np = Np;
-    type Rp = Rp;
-    type Transit = Absent<u32>;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Cp {
-        Cp(self.0.clone(), 0, None)
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Np {
-        Np(self.0.clone(), None)
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp(self.0.clone(), of.line_rate.bps() as f64)
-    }
-    fn format(&self) -> Format {
-        Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() }
-    }
+/// Does a little of everything and remembers what came through.
+fn everything(seen: &Arc<Seen>) -> Scripted {
+    let of = || seen.clone();
+    let (cp, np, rp) = (of(), of(), of());
+    Scripted::with(move |of| Rp(rp.clone(), of.line_rate.bps() as f64))
+        .cp(move || Cp(cp.clone(), 0, None))
+        .np(move |_| Np(np.clone(), None))
+        .format(Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() })
 }
 
 #[test]
@@ -126,7 +112,7 @@ fn telemetry_notices_and_timers_go_all_the_way() {
             (Time::ZERO, spec)
         })
         .collect();
-    let mut world = World::new(net.plan, vec![Everything(seen.clone())], vec![List::boxed(flows)]);
+    let mut world = World::new(net.plan, vec![everything(&seen)], vec![List::boxed(flows)]);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let (acks, hops) = (seen.acks.load(Relaxed), seen.hops.load(Relaxed));

@@ -6,7 +6,7 @@ use common::List;
 use common::random::{network, traffic};
 use xoff_engine::{BitRate, Rng, Span, Time, stream};
 use xoff_fabric::packet::{Ecn, IntHop, IntStack};
-use xoff_fabric::plan::{Fault, FaultKind, NodeKind};
+use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Thresholds};
 use xoff_fabric::record::{Counters, FlowRecord};
 use xoff_fabric::scheme::*;
 use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
@@ -303,9 +303,17 @@ fn floor(values: &ParamValues, line: BitRate) -> f64 {
 fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<String>) {
     let (mut plan, hosts) = network(seed);
     let flows = traffic(seed, &plan, &hosts);
-    let mut rng = stream(seed, "trouble", 0);
     plan.run.stall_after = Some(Span::from_ms(2000));
     plan.run.stop = Time::from_ms(60_000);
+    let trouble = trouble(&mut plan, seed);
+    let mut world = xoff_schemes::world(plan, &[values], vec![List::boxed(flows)], None);
+    world.run_to_end();
+    assert_eq!((&world.failure, world.books()), (&None, Ok(())), "seed {seed}: {trouble:?}");
+    (world.counters, std::mem::take(&mut world.flows), trouble)
+}
+
+fn trouble(plan: &mut Plan, seed: u64) -> Vec<String> {
+    let mut rng = stream(seed, "trouble", 0);
     let mut trouble = Vec::new();
     if rng.below(2) == 0 {
         let port = rng.below(plan.ports() as u64) as u32;
@@ -335,18 +343,7 @@ fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<Strin
         plan.faults.sort_by_key(|fault| fault.at);
         trouble.push(format!("link {link} flaps"));
     }
-    let mut world = xoff_schemes::world(plan, &[values], vec![List::boxed(flows)], None);
-    world.run_to_end();
-    if let Some(failure) = &world.failure {
-        trouble.push(format!("{failure:?}"));
-    }
-    if let Err(why) = world.books() {
-        trouble.push(why);
-    }
-    let failed = world.failure.is_some() || world.books().is_err();
-    let counters = world.counters;
-    assert!(!failed, "{trouble:?}");
-    (counters, std::mem::take(&mut world.flows), trouble)
+    trouble
 }
 
 #[test]
@@ -375,4 +372,30 @@ fn trouble_breaks_no_fabric() {
         let (counters, _, trouble) = run(&values, seed);
         assert_eq!(counters.flows_completed, counters.flows_started, "seed {seed}, with {trouble:?}");
     }
+}
+
+/// Without trouble a lossless tree loses nothing and sends nothing twice.
+#[test]
+fn without_trouble_nothing_is_lost() {
+    let (mut paused, mut dynamic, mut classes) = (0, 0, 0);
+    for seed in 0..200 {
+        let (mut plan, hosts) = network(seed);
+        // An ACK that travels with the data may wait out a whole incast: longer than any usual time-out.
+        plan.hosts[0].retransmit_timeout = Span::from_ms(500);
+        let is_dynamic = matches!(plan.switches[0].pfc.thresholds, Thresholds::Dynamic { .. });
+        classes += u32::from(plan.classes.list.len() == 3);
+        let flows = traffic(seed, &plan, &hosts);
+        let mut world = xoff_schemes::world(plan, &[&select("none").unwrap()], vec![List::boxed(flows)], None);
+        world.run_to_end();
+        let c = &world.counters;
+        assert_eq!((&world.failure, c.flows_completed), (&None, c.flows_started), "seed {seed}");
+        let lost = (c.drops_lossless, c.drops_lossy, c.data_packets_retransmitted);
+        assert_eq!((lost, world.books()), ((0, 0, 0), Ok(())), "seed {seed}");
+        assert!(world.flows.iter().all(|flow| Some(flow.delivered_bytes) == flow.size_bytes), "seed {seed}");
+        let faster = |flow: &&FlowRecord| flow.delivered_at.is_some_and(|at| at - flow.start < flow.ideal);
+        assert_eq!(world.flows.iter().find(faster), None, "seed {seed}: faster than alone");
+        paused += u32::from(c.pause_frames > 5);
+        dynamic += u32::from(c.pause_frames > 5 && is_dynamic);
+    }
+    assert!(paused > 50 && dynamic > 0 && classes > 0, "{paused} {dynamic} {classes}: PFC fires in many");
 }

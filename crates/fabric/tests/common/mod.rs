@@ -3,12 +3,9 @@
 
 pub mod random;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
-use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_fabric::world::World;
 
 pub const GBPS: u64 = 1_000_000_000;
 
@@ -51,11 +48,6 @@ impl Net {
             net.link(host, switch, gbps, delay);
         }
         net
-    }
-    pub fn run(self, flows: Vec<(Time, FlowSpec)>) -> World<Uncontrolled> {
-        let mut world = World::new(self.plan, vec![Uncontrolled], vec![List::boxed(flows)]);
-        world.run_to_end();
-        world
     }
 }
 
@@ -106,46 +98,5 @@ impl Source for List {
             out.push(Action::Start(spec.clone()));
             self.next += 1;
         }
-    }
-}
-
-/// Limits for each flow, by its number, whatever happens: to look at the fabric alone.
-pub struct Fixed {
-    limits: Vec<Limits>,
-    started: AtomicUsize,
-}
-pub struct FixedRp(Limits);
-
-impl Fixed {
-    pub fn limits(limits: Vec<Limits>) -> Fixed {
-        Fixed { limits, started: AtomicUsize::new(0) }
-    }
-    /// Rates in Gb/s, without windows.
-    pub fn rates(gbps: &[u64]) -> Fixed {
-        let limits = |gbps: &u64| Limits { rate_bps: *gbps as f64 * 1e9, window_bytes: u64::MAX };
-        Fixed::limits(gbps.iter().map(limits).collect())
-    }
-}
-impl ReactionPoint for FixedRp {
-    type Feedback = ();
-    fn limits(&self) -> Limits {
-        self.0
-    }
-}
-impl Scheme for Fixed {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = FixedRp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, _: &FlowFacts) -> FixedRp {
-        FixedRp(self.limits[self.started.fetch_add(1, Ordering::Relaxed)])
     }
 }
