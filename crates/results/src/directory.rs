@@ -12,7 +12,6 @@ pub fn is_finished(path: &Path) -> bool {
 }
 
 /// A directory of its own for each test, removed afterwards.
-#[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
 pub mod scratch {
     use std::fs;

@@ -11,7 +11,6 @@
 
 pub mod averaged;
 mod capture;
-#[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
 pub mod chance;
 pub mod collect;
@@ -31,7 +30,6 @@ pub mod failure;
 pub mod figures;
 pub mod files;
 pub mod finding;
-#[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
 pub mod fixture;
 mod flows;
