@@ -4,10 +4,8 @@
 //!
 //! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
 
-mod common;
-
-use common::Bench;
-use common::table::Table;
+use crate::common::Bench;
+use crate::common::table::Table;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
