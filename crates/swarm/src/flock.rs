@@ -2,7 +2,7 @@
 
 use crate::scenario::text;
 use crate::trial::{self, Ending, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,6 +34,8 @@ pub struct Tally {
     /// Seeds and what was wrong.
     pub violations: Vec<(u64, String)>,
     pub slowest: (Duration, u64),
+    /// What was put to the test at least once.
+    pub reached: BTreeSet<String>,
 }
 
 /// Runs all cases. `watch` receives the tally about once a second, `hang` a seed that takes too much time or
@@ -101,6 +103,7 @@ fn one(seed: u64, mine: &Mutex<Option<(u64, Instant)>>, tally: &Mutex<Tally>) {
     tally.packet_hops += verdict.packet_hops;
     *tally.endings.entry(named(&verdict)).or_default() += 1;
     tally.violations.extend(verdict.violations.into_iter().map(|violation| (seed, violation)));
+    tally.reached.extend(verdict.reached);
     tally.slowest = tally.slowest.max((start.elapsed(), seed));
 }
 

@@ -254,10 +254,15 @@ const REACHES: [Reach; 17] = [
 ];
 
 /// What a run reached of [`all_reaches`].
-pub fn reached(trial: &Trial) -> impl Iterator<Item = &'static str> {
-    REACHES.iter().filter(|(_, is)| is(trial)).map(|(name, _)| *name)
+pub fn reached(trial: &Trial) -> impl Iterator<Item = String> {
+    let laws = REACHES.iter().filter(|(_, is)| is(trial)).map(|(name, _)| (*name).to_owned());
+    let schemes = trial.loaded.schemes.iter().map(|scheme| format!("scheme {}", scheme.values.spec().name));
+    laws.chain(schemes).chain(trial.loaded.traffic.iter().map(|traffic| format!("traffic {}", traffic.kind)))
 }
 
-pub fn all_reaches() -> impl Iterator<Item = &'static str> {
-    REACHES.iter().map(|(name, _)| *name)
+/// What a swarm must put to the test: situations, every scheme, every kind of traffic.
+pub fn all_reaches() -> impl Iterator<Item = String> {
+    let laws = REACHES.iter().map(|(name, _)| (*name).to_owned());
+    let schemes = xoff_schemes::all().iter().map(|spec| format!("scheme {}", spec.name));
+    laws.chain(schemes).chain(crate::traffic::KINDS.iter().map(|kind| format!("traffic {kind}")))
 }

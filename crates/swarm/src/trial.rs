@@ -43,6 +43,14 @@ pub struct Verdict {
     pub ending: Ending,
     pub violations: Vec<String>,
     pub packet_hops: u64,
+    /// What of [`laws::all_reaches`] it put to the test.
+    pub reached: Vec<String>,
+}
+
+impl Verdict {
+    fn without_a_run(ending: Ending, violations: Vec<String>) -> Verdict {
+        Verdict { ending, violations, packet_hops: 0, reached: Vec::new() }
+    }
 }
 
 /// Loads a text; its messages if it is refused.
@@ -98,7 +106,7 @@ impl Trial {
 pub fn judge(text: &str) -> Verdict {
     catch_unwind(AssertUnwindSafe(|| judge_calmly(text))).unwrap_or_else(|_| {
         let violations = vec![format!("a panic: {}", SAID.with_borrow(String::clone))];
-        Verdict { ending: Ending::Panicked, violations, packet_hops: 0 }
+        Verdict::without_a_run(Ending::Panicked, violations)
     })
 }
 
@@ -119,13 +127,13 @@ fn judge_calmly(text: &str) -> Verdict {
             let said = errors.first().map(|error| error.message.clone()).unwrap_or_default();
             let silent = said.is_empty() || errors.iter().any(|error| error.render(false).len() < 10);
             let violations = if silent { vec!["refused without a message".to_owned()] } else { Vec::new() };
-            return Verdict { ending: Ending::Refused(said), violations, packet_hops: 0 };
+            return Verdict::without_a_run(Ending::Refused(said), violations);
         }
     };
     let measures = loaded.measures.names().len();
     let trial = match run(loaded) {
         Ok(trial) => trial,
-        Err(why) => return Verdict { ending: Ending::Failed("endless"), violations: vec![why], packet_hops: 0 },
+        Err(why) => return Verdict::without_a_run(Ending::Failed("endless"), vec![why]),
     };
     let mut violations = laws::broken(&trial);
     if trial.measured() != Ok(measures) {
@@ -140,7 +148,8 @@ fn judge_calmly(text: &str) -> Verdict {
         Some(Failure::Time { .. }) => Ending::Failed("time"),
         Some(Failure::Standstill { .. }) => Ending::Failed("standstill"),
     };
-    Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops }
+    let reached = laws::reached(&trial).collect();
+    Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops, reached }
 }
 
 /// Runs a text twice: why the second run is not the first, if so.

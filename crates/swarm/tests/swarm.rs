@@ -2,25 +2,28 @@
 
 use std::collections::BTreeSet;
 use xoff_swarm::flock::{self, Request};
-use xoff_swarm::{laws, text, traffic, trial};
+use xoff_swarm::{laws, text, trial};
 
 #[test]
 fn no_random_scenario_breaks_a_law() {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let request = Request { first: 0, cases: 3_000, jobs, time: None };
+    let request = Request { first: 0, cases: 1_000, jobs, time: None };
     let hang = |seed: u64, why: &str| {
         eprintln!("seed {seed} {why}");
         std::process::abort();
     };
     let tally = flock::run(&request, |_| {}, hang);
     assert!(tally.violations.is_empty(), "{:#?}", tally.violations);
-    assert_eq!(tally.cases, 3_000);
-    assert!(tally.repeated > 100, "{} were run twice", tally.repeated);
+    assert_eq!(tally.cases, 1_000);
+    assert!(tally.repeated > 30, "{} were run twice", tally.repeated);
     let finished = tally.endings["finished"];
-    assert!(finished > 2_400, "only {finished} finished: {:#?}", tally.endings);
+    assert!(finished > 800, "only {finished} finished: {:#?}", tally.endings);
+    // A law that is never put to the test protects nothing.
+    let missed: Vec<String> = laws::all_reaches().filter(|name| !tally.reached.contains(name)).collect();
+    assert!(missed.is_empty(), "no scenario reaches: {missed:?}");
 }
 
-/// Seeds beyond the first 3,000 that broke a law once.
+/// Seeds beyond the first 1,000 that broke a law once.
 #[test]
 fn scenarios_that_broke_a_law_once_do_not_again() {
     // A NIC that scans its flows, ACKs for several packets, a scheme with a window, and a probe of flows.
@@ -31,27 +34,15 @@ fn scenarios_that_broke_a_law_once_do_not_again() {
     }
 }
 
-/// A law that is never put to the test protects nothing.
+/// Every kind of network is drawn.
 #[test]
-fn the_swarm_reaches_what_it_is_meant_to_test() {
-    let mut reached = BTreeSet::new();
-    let (mut schemes, mut kinds, mut topologies) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for seed in 0..700 {
-        let text = text(seed);
-        let Some(trial) = trial::load(&text).ok().and_then(|loaded| trial::run(loaded).ok()) else { continue };
-        reached.extend(laws::reached(&trial));
-        schemes.extend(trial.loaded.schemes.iter().map(|scheme| scheme.values.spec().name));
-        kinds.extend(trial.loaded.traffic.iter().map(|traffic| traffic.kind));
-        let root: toml::Table = text.parse().unwrap();
-        topologies.insert(root["topology"]["kind"].as_str().unwrap().to_owned());
-    }
-    for name in laws::all_reaches() {
-        assert!(reached.contains(name), "no scenario reaches: {name}");
-    }
-    let every: BTreeSet<&str> = xoff_schemes::all().iter().map(|spec| spec.name).collect();
-    assert_eq!(schemes, every);
-    assert_eq!(kinds, traffic::KINDS.into_iter().collect());
-    assert_eq!(topologies.len(), xoff_scenario::topology::KINDS.len());
+fn the_swarm_draws_every_topology() {
+    let kind = |seed| -> String {
+        let root: toml::Table = text(seed).parse().unwrap();
+        root["topology"]["kind"].as_str().unwrap().to_owned()
+    };
+    let kinds: BTreeSet<String> = (0..700).map(kind).collect();
+    assert_eq!(kinds.len(), xoff_scenario::topology::KINDS.len());
 }
 
 #[test]
