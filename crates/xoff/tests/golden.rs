@@ -1,11 +1,14 @@
-//! Golden runs: what came out of some forty scenarios, to the last bit. A change of results is seen here,
-//! and is a decision: record it under docs/decisions, name it in CHANGELOG.md, and renew the fingerprints.
+//! Golden runs: what came out of some forty scenarios, to the last bit (`fingerprints.txt`) and in words
+//! (`summaries.txt`, so that a diff says what has changed). A change of results is seen here, and is a decision: record
+//! it under docs/decisions, name it in CHANGELOG.md, and renew both files.
 //!
 //!     XOFF_GOLDEN=renew cargo test -p xoff --test runs golden
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use xoff_engine::Span;
 use xoff_fabric::record::{Counters, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::world::Progress;
@@ -52,13 +55,13 @@ fn golden_runs() -> Vec<Golden> {
     rows.collect()
 }
 
-fn run(golden: &Golden) -> Box<dyn Simulation> {
+fn run(golden: &Golden) -> (Box<dyn Simulation>, Vec<&'static str>) {
     let loaded = Scenario::open(&golden.scenario).map_err(|error| vec![error]);
     let loaded = loaded.and_then(|scenario| scenario.load(&golden.options));
     let loaded = loaded.unwrap_or_else(|errors| panic!("{}: {}", golden.name, errors[0].render(false)));
     let mut world = xoff_run::drive::build(&loaded);
     while world.run(1 << 20) == Progress::Running {}
-    world
+    (world, loaded.schemes.iter().map(|scheme| scheme.values.spec().name).collect())
 }
 
 /// A hash of the values of records, spelled out: names of fields may change, values may not.
@@ -148,11 +151,25 @@ fn counters(c: &Counters) -> String {
     digest.hash()
 }
 
-fn fingerprint(golden: &Golden) -> [String; COLUMNS.len()] {
-    let mut world = run(golden);
-    let ports = ports(&world.port_reports());
+/// Results of one run.
+struct Outcome {
+    fingerprint: String,
+    summary: String,
+    schemes: Vec<&'static str>,
+    counters: Counters,
+    pfc_frames: usize,
+    detours: u32,
+    failed: bool,
+}
+
+/// All golden runs, each run once.
+static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| golden_runs().iter().map(outcome).collect());
+
+fn outcome(golden: &Golden) -> Outcome {
+    let (mut world, schemes) = run(golden);
+    let reports = world.port_reports();
     let c = &world.counters;
-    [
+    let fingerprint = [
         golden.name.clone(),
         world.now.ps().to_string(),
         c.events.to_string(),
@@ -161,9 +178,63 @@ fn fingerprint(golden: &Golden) -> [String; COLUMNS.len()] {
         pauses(&world.pauses),
         frames(&world.pfc_frames),
         samples(&world.samples),
-        ports,
+        ports(&reports),
         counters(c),
-    ]
+    ];
+    Outcome {
+        fingerprint: line(&fingerprint),
+        summary: format!("{}\n{}", golden.name, summary(&*world, &reports)),
+        schemes,
+        counters: *c,
+        pfc_frames: world.pfc_frames.len(),
+        detours: world.flows.iter().map(|flow| flow.detours).sum(),
+        failed: world.failure.is_some(),
+    }
+}
+
+/// Ten lines for people, in integers and fixed digits.
+fn summary(world: &dyn Simulation, reports: &[PortReport]) -> String {
+    let c = &world.counters;
+    let took = |flow: &FlowRecord| flow.delivered_at.map(|at| at - flow.start);
+    let slowdown = |flow: &FlowRecord| took(flow).map(|span| span.ps() as f64 / flow.ideal.ps() as f64);
+    let fct = quantiles(world.flows.iter().filter_map(|flow| took(flow).map(|span| span.ps() as f64 / 1e6)).collect());
+    let slowdown = quantiles(world.flows.iter().filter_map(slowdown).collect());
+    let classes = || reports.iter().flat_map(|port| &port.classes);
+    let paused: u64 = classes().map(|class| class.paused.ps() / Span::from_us(1).ps()).sum();
+    let queue = classes().map(|class| class.queue_bytes_peak).max().unwrap_or(0);
+    let ingress = classes().map(|class| class.ingress_bytes_peak).max().unwrap_or(0);
+    let lines = [
+        format!("end        {:.3} us, {} events, {} packet-hops", world.now.ps() as f64 / 1e6, c.events, c.packet_hops),
+        format!("flows      {} started, {} completed", c.flows_started, c.flows_completed),
+        format!("FCT        {fct} us"),
+        format!("slowdown   {slowdown}"),
+        format!("delivered  {} bytes in {} packets", c.delivered_bytes, c.data_packets_delivered),
+        format!(
+            "sent       {} packets, {} retransmitted, {} discarded",
+            c.data_packets_sent, c.data_packets_retransmitted, c.data_packets_discarded
+        ),
+        format!("answers    {} ACKs, {} NAKs, {} notifications", c.acks_sent, c.naks_sent, c.notifications_sent),
+        format!(
+            "PFC        {} PAUSE, {} RESUME, {} refreshes, {paused} us paused",
+            c.pause_frames, c.resume_frames, c.refresh_frames
+        ),
+        format!("buffers    {queue} bytes in the longest queue, {ingress} bytes of one ingress, {} marks", c.marks),
+        format!(
+            "mishaps    {} lossless, {} lossy and {} faulty drops, {} timeouts, {} deadlocks, {} storms",
+            c.drops_lossless, c.drops_lossy, c.drops_fault, c.timeouts, c.deadlocks, c.watchdog_storms
+        ),
+    ];
+    lines.map(|line| format!("  {line}\n")).concat()
+}
+
+fn quantiles(mut values: Vec<f64>) -> String {
+    if values.is_empty() {
+        return "none".to_owned();
+    }
+    values.sort_by(f64::total_cmp);
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let at = |percent: usize| values[(values.len() * percent).div_ceil(100) - 1];
+    format!("mean {mean:.3}, p50 {:.3}, p99 {:.3}, max {:.3}", at(50), at(99), at(100))
 }
 
 fn line(cells: &[String]) -> String {
@@ -183,23 +254,29 @@ fn difference(kept: Option<&str>, today: &str) -> Option<String> {
 
 #[test]
 fn results_are_those_of_the_golden_runs() {
-    let path = folder().join("fingerprints.txt");
+    let (path, told) = (folder().join("fingerprints.txt"), folder().join("summaries.txt"));
     let mut today = vec![line(&COLUMNS.map(str::to_owned))];
-    today.extend(golden_runs().iter().map(|golden| line(&fingerprint(golden))));
+    today.extend(OUTCOMES.iter().map(|outcome| outcome.fingerprint.clone()));
+    let summaries = OUTCOMES.iter().map(|outcome| outcome.summary.as_str()).collect::<Vec<_>>().join("\n");
     if std::env::var("XOFF_GOLDEN").as_deref() == Ok("renew") {
         std::fs::write(&path, today.join("\n") + "\n").unwrap();
+        std::fs::write(&told, summaries).unwrap();
         return;
     }
     let kept = std::fs::read_to_string(&path).unwrap();
     let find = |name: &str| kept.lines().find(|line| line.split_whitespace().next() == Some(name));
-    let changed: Vec<String> =
+    let mut changed: Vec<String> =
         today.iter().filter_map(|line| difference(find(line.split_whitespace().next().unwrap()), line)).collect();
+    let told = std::fs::read_to_string(&told).unwrap_or_default();
+    let differ = told.lines().zip(summaries.lines()).filter(|(kept, today)| kept != today);
+    changed.extend(differ.take(20).map(|(kept, today)| format!("- {kept}\n  + {today}")));
     assert!(
         changed.is_empty(),
         "results have changed:\n  {}\nIf that is meant, record why under docs/decisions, say so in CHANGELOG.md, and: {RENEW}",
         changed.join("\n  ")
     );
     assert_eq!(kept.lines().count(), today.len(), "fingerprints of runs that are no more: {RENEW}");
+    assert_eq!(told.lines().count(), summaries.lines().count(), "summaries of other runs: {RENEW}");
 }
 
 /// A golden run in which nothing happens protects nothing.
@@ -207,12 +284,10 @@ fn results_are_those_of_the_golden_runs() {
 fn golden_runs_reach_every_scheme_and_rule() {
     let (mut schemes, mut total) = (BTreeSet::new(), Counters::default());
     let (mut pfc, mut detours, mut failures) = (0, 0, 0);
-    for golden in golden_runs() {
-        let loaded = Scenario::open(&golden.scenario).unwrap().load(&golden.options).unwrap();
-        schemes.extend(loaded.schemes.iter().map(|scheme| scheme.values.spec().name));
-        let world = run(&golden);
-        let c = &world.counters;
-        assert!(c.packet_hops > 1_000, "{}: {} packet-hops", golden.name, c.packet_hops);
+    for outcome in OUTCOMES.iter() {
+        schemes.extend(outcome.schemes.iter().copied());
+        let c = &outcome.counters;
+        assert!(c.packet_hops > 1_000, "{}: {} packet-hops", outcome.fingerprint, c.packet_hops);
         total.naks_sent += c.naks_sent;
         total.notifications_sent += c.notifications_sent;
         total.marks += c.marks;
@@ -224,11 +299,10 @@ fn golden_runs_reach_every_scheme_and_rule() {
         total.timeouts += c.timeouts;
         total.deadlocks += c.deadlocks;
         total.watchdog_storms += c.watchdog_storms;
-        pfc += world.pfc_frames.len();
-        detours += world.flows.iter().map(|flow| flow.detours).sum::<u32>();
-        failures += u32::from(world.failure.is_some());
+        pfc += outcome.pfc_frames;
+        detours += outcome.detours;
+        failures += u32::from(outcome.failed);
     }
-    assert_eq!(schemes, xoff_schemes::all().iter().map(|spec| spec.name).collect());
     let reached =
         [total.naks_sent, total.notifications_sent, total.marks, total.neighbour_messages, total.pause_frames];
     assert!(reached.iter().all(|count| *count > 0), "{total:?}");
