@@ -165,3 +165,53 @@ fn licences_are_known_and_allowed() {
         assert!(allowed(licence, &allow), "{name} has the licence `{licence}`, which deny.toml does not allow");
     }
 }
+
+/// The level at which a profile of a manifest compiles a package; `others` where it has no line.
+fn level(manifest: &Table, profile: &str, package: &str, others: i64) -> i64 {
+    let of = manifest["profile"][profile].get("package").and_then(|packages| packages.get(package));
+    of.and_then(|of| of.get("opt-level")).map_or(others, |level| level.as_integer().unwrap())
+}
+
+/// Python's package finds what tests have compiled, and is as fast for its users as in tests.
+#[test]
+fn python_is_compiled_as_the_program_is() {
+    let (workspace, python) = (read("Cargo.toml"), read("python/Cargo.toml"));
+    assert_eq!(workspace["profile"]["dev"], python["profile"]["dev"], "python/Cargo.toml: [profile.dev]");
+    for package in workspace["profile"]["dev"]["package"].as_table().unwrap().keys() {
+        let (tested, shipped) = (level(&workspace, "dev", package, 0), level(&python, "release", package, 0));
+        assert!(tested <= shipped, "{package} is compiled at {tested} for tests and at {shipped} for Python's users");
+    }
+}
+
+/// Names after a word, up to another.
+fn names<'a>(page: &'a str, from: &str, to: &str) -> Vec<&'a str> {
+    let (_, after) = page.split_once(from).unwrap_or_else(|| panic!("there is no `{from}`"));
+    after.split_once(to).unwrap().0.split_whitespace().collect()
+}
+
+#[test]
+fn crates_are_published_after_those_they_need() {
+    let page = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let (release, package) = (page("docs/release.md"), page("scripts/package"));
+    let order = names(&release, "for crate in", "; do");
+    assert_eq!(order, names(&package, "\ncrates=(", ")"), "scripts/package and docs/release.md");
+    let mut publishable = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = folder.unwrap().file_name().into_string().unwrap();
+        let manifest = read(&format!("crates/{folder}/Cargo.toml"));
+        if manifest["package"].get("publish").is_some_and(|publish| publish.as_bool() == Some(false)) {
+            continue;
+        }
+        let name = text(&manifest["package"], "name").to_owned();
+        let place =
+            |of: &str| order.iter().position(|name| *name == of).unwrap_or_else(|| panic!("{of} is not listed"));
+        for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let needed = manifest.get(table).and_then(Value::as_table).into_iter().flat_map(Table::keys);
+            for needed in needed.filter(|needed| needed.starts_with("xoff")) {
+                assert!(place(needed) < place(&name), "docs/release.md: {name} needs {needed}");
+            }
+        }
+        publishable.push(name);
+    }
+    assert_eq!(publishable.len(), order.len(), "docs/release.md: {publishable:?}");
+}
