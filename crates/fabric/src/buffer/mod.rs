@@ -4,20 +4,27 @@
 //! charged to its ingress, a (port, class) pair. The threshold rule of the switch charges lossless packets; lossy
 //! packets share one pool. What the rule decides, PFC signals (`part/pfc.rs`, `pausing.rs` of live switches).
 //!
-//! A rule is a file with a `ThresholdRule` and a line of `rules!` (`rule.rs`); `[switch.pfc] threshold` takes its name.
+//! A rule is a file with a `ThresholdRule` and a line of `rules!`; `[switch.pfc] threshold` takes its name.
 
-mod dynamic;
 mod ingress;
-mod latched;
 mod rule;
-mod static_threshold;
 #[cfg(test)]
 mod tests;
 
 use crate::contract::record::{ClassReport, LosslessDrop};
 pub use ingress::{Ingress, Pools, real};
-pub use rule::{Rule, paused_alone};
+pub use rule::paused_alone;
+use rule::{Level, ThresholdRule, rules};
 use xoff_engine::Time;
+
+rules! {
+    /// A fixed threshold per ingress.
+    Static = "static" in static_threshold;
+    /// Alpha times the free shared pool; each packet that finds no room within it takes headroom.
+    Dynamic = "dynamic" in dynamic;
+    /// Dynamic, and an ingress that uses headroom continues to until its headroom is empty.
+    Latched = "latched" in latched;
+}
 
 /// A packet that asks for room.
 #[derive(Clone, Copy, Debug)]

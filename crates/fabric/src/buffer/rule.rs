@@ -1,6 +1,6 @@
-//! Registry of threshold rules, and what a rule is.
+//! What a threshold rule is, and the macro that writes their enum.
 
-use super::{Arrival, Egress, Ingress, Pools, dynamic, latched, static_threshold};
+use super::{Arrival, Egress, Ingress, Pools};
 
 /// Level of an ingress once a packet is charged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,8 +61,11 @@ pub fn paused_alone(shared_bytes: u64, alpha: f64, reserve_bytes: u64) -> u64 {
     (shared_bytes as f64 * alpha / (1.0 + alpha)) as u64 + reserve_bytes
 }
 
+/// Writes [`Rule`](super::Rule) over the rules of a list; each is a type of the variant's name in a file of its own.
 macro_rules! rules {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $rule:path;)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident;)*) => {
+        $(mod $file;)*
+
         /// Threshold rule of a switch.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Rule {
@@ -85,57 +88,50 @@ macro_rules! rules {
             #[inline]
             pub const fn is_pooled(self) -> bool {
                 match self {
-                    $(Rule::$variant => <$rule>::POOLED,)*
+                    $(Rule::$variant => $file::$variant::POOLED,)*
                 }
             }
             #[inline(always)]
-            pub(super) fn charge<E: Egress>(
+            fn charge<E: Egress>(
                 self,
                 pools: &mut Pools,
                 ingress: &mut Ingress,
                 arrival: &Arrival<E>,
             ) -> Option<Level> {
                 match self {
-                    $(Rule::$variant => <$rule>::charge(pools, ingress, arrival),)*
+                    $(Rule::$variant => $file::$variant::charge(pools, ingress, arrival),)*
                 }
             }
             #[inline(always)]
-            pub(super) fn discharge(self, pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64) {
+            fn discharge(self, pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64) {
                 match self {
-                    $(Rule::$variant => <$rule>::discharge(pools, ingress, size_bytes),)*
+                    $(Rule::$variant => $file::$variant::discharge(pools, ingress, size_bytes),)*
                 }
             }
             #[inline]
-            pub(super) fn is_above_xoff(self, ingress: &Ingress) -> bool {
+            fn is_above_xoff(self, ingress: &Ingress) -> bool {
                 match self {
-                    $(Rule::$variant => <$rule>::is_above_xoff(ingress),)*
+                    $(Rule::$variant => $file::$variant::is_above_xoff(ingress),)*
                 }
             }
             #[inline]
-            pub(super) fn is_at_xon(self, pools: &Pools, ingress: &Ingress) -> bool {
+            fn is_at_xon(self, pools: &Pools, ingress: &Ingress) -> bool {
                 match self {
-                    $(Rule::$variant => <$rule>::is_at_xon(pools, ingress),)*
+                    $(Rule::$variant => $file::$variant::is_at_xon(pools, ingress),)*
                 }
             }
-            pub(super) fn xoff(self, pools: &Pools, ingress: &Ingress) -> u64 {
+            fn xoff(self, pools: &Pools, ingress: &Ingress) -> u64 {
                 match self {
-                    $(Rule::$variant => <$rule>::xoff(pools, ingress),)*
+                    $(Rule::$variant => $file::$variant::xoff(pools, ingress),)*
                 }
             }
-            pub(super) fn paused_alone(self, pools: &Pools, ingress: &Ingress) -> u64 {
+            fn paused_alone(self, pools: &Pools, ingress: &Ingress) -> u64 {
                 match self {
-                    $(Rule::$variant => <$rule>::paused_alone(pools, ingress),)*
+                    $(Rule::$variant => $file::$variant::paused_alone(pools, ingress),)*
                 }
             }
         }
     };
 }
 
-rules! {
-    /// A fixed threshold per ingress.
-    Static = "static", static_threshold::StaticThreshold;
-    /// Alpha times the free shared pool; each packet that finds no room within it takes headroom.
-    Dynamic = "dynamic", dynamic::Dynamic;
-    /// Dynamic, and an ingress that uses headroom continues to until its headroom is empty.
-    Latched = "latched", latched::Latched;
-}
+pub(super) use rules;

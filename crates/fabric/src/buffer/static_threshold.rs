@@ -3,9 +3,9 @@
 use super::rule::{Level, ThresholdRule};
 use super::{Arrival, Egress, Ingress, Pools};
 
-pub(super) struct StaticThreshold;
+pub(super) struct Static;
 
-impl ThresholdRule for StaticThreshold {
+impl ThresholdRule for Static {
     const POOLED: bool = false;
 
     #[inline(always)]
