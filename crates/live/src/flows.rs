@@ -9,7 +9,6 @@ use crate::run::{Node, Run};
 use crate::sender::{Sender, Tally};
 use crate::wires::Wires;
 use std::collections::VecDeque;
-use std::io;
 use xoff_engine::{Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
@@ -31,19 +30,21 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         }
     }
 
-    /// A source acts.
-    pub(crate) fn on_source(&mut self, index: usize, due: Time) -> io::Result<()> {
-        if self.feeds[index].due != due {
-            return Ok(());
+    /// The event of a source, unless the source acted in the meantime.
+    pub(crate) fn on_source(&mut self, index: usize, due: Time) {
+        if self.feeds[index].due == due {
+            self.act(index, due);
         }
+    }
+
+    /// Lets a source act at exactly the instant that it named: it acts in the scenario's time, which has no lag.
+    fn act(&mut self, index: usize, due: Time) {
         self.feeds[index].due = Time::NEVER;
         let mut actions = Vec::new();
-        // A source acts in the scenario's time, which has no lag, unless it reacts to what has happened since.
-        let at = if self.feeds[index].source.reacts() { self.now } else { due };
-        self.feeds[index].source.act(at, &mut actions);
+        self.feeds[index].source.act(due, &mut actions);
         for action in actions {
             match action {
-                Action::Start(spec) => self.start_flow(index, spec, at),
+                Action::Start(spec) => self.start_flow(index, spec, due),
                 Action::Offer { handle, bytes } => self.with_sender(index, handle, |nic, flow, desk| {
                     nic.offer(flow, bytes, desk);
                 }),
@@ -62,7 +63,6 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             }
         }
         self.arm_source(index);
-        Ok(())
     }
 
     fn with_sender(&mut self, source: usize, handle: u32, act: impl FnOnce(&mut Nic<S>, u32, &mut Desk<'_>)) {
@@ -193,8 +193,15 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
 
     fn hear(&mut self, news: News) {
         let (News::Ended(id) | News::Drained(id) | News::Delivered(id) | News::Acknowledged(id, _)) = news;
+        let now = self.now;
+        // What the source was to do earlier comes first, however late.
+        if let Some(source) = self.flows.get(&id).map(|flow| flow.source) {
+            while self.feeds[source].due < now {
+                self.act(source, self.feeds[source].due);
+            }
+        }
         let Some(flow) = self.flows.get_mut(&id) else { return };
-        let (source, handle, now) = (flow.source, flow.spec.handle, self.now);
+        let (source, handle) = (flow.source, flow.spec.handle);
         let delivered = if news == News::Delivered(id) { flow.awaited.pop_front() } else { None };
         if news == News::Ended(id) {
             self.record(id, Some(now));

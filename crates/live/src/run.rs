@@ -272,7 +272,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
         match event {
             Event::Sent(port) => return self.on_sent(port, due),
             Event::Arrive(port) => self.on_arrive(port),
-            Event::Source(index) => self.on_source(index as usize, due)?,
+            Event::Source(index) => self.on_source(index as usize, due),
             Event::Probe(index) => self.on_probe(index as usize, due)?,
             Event::Look => self.on_look(due)?,
             Event::Stop => self.done = true,

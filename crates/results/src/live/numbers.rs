@@ -106,7 +106,8 @@ impl Runs {
 
     fn network(&self) -> Vec<Number> {
         type Pick = fn(&Summary) -> Option<f64>;
-        let picks: [(&str, &'static str, Pick); 8] = [
+        let picks: [(&str, &'static str, Pick); 9] = [
+            ("job completion time", "us", |of| of.job_time_us),
             (GOODPUT, "Gbps", |of| Some(of.goodput90_gbps)),
             (MEAN_FCT, "us", |of| of.fct_us.mean),
             (PAUSE_FRAMES, "", |of| Some(of.pause_frames as f64)),
