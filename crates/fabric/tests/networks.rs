@@ -4,6 +4,7 @@ mod common;
 
 mod closed_forms;
 mod control;
+mod forwarding;
 mod headroom;
 mod messages;
 mod rules;

@@ -15,7 +15,7 @@ fn with_rules(mut net: Net) -> Net {
         ecmp: Ecmp::Murmur3,
         next_hops: NextHops::Descending,
         base_rtt: BaseRtt::Payload,
-        random: Random::Own,
+        ..Model::default()
     };
     let host = &mut net.plan.hosts[0];
     host.sizes = FrameSizes {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
-use xoff_fabric::record::FlowRecord;
+use xoff_fabric::record::{FlowRecord, Paths};
 use xoff_fabric::scheme::{ReactionPoint, Scheme, Transport};
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec};
@@ -281,7 +281,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             notifications: tally.notifications,
             first_notified: tally.first_notified,
             detours: 0,
-            path: flow.path.into(),
+            path: Paths::One(flow.path.into()),
         });
     }
 }

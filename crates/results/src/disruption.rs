@@ -21,7 +21,7 @@ pub struct Unfinished {
 struct OpenFlow {
     class: u8,
     lost: bool,
-    path: Box<[u32]>,
+    ports: Vec<u32>,
 }
 
 /// One stretch of time at one egress.
@@ -61,7 +61,7 @@ impl Unfinished {
 
     pub fn flow(&mut self, flow: &FlowRecord) {
         for (flood, held_up) in &mut self.floods {
-            let there = flow.class == flood.class && flow.path.contains(&flood.egress);
+            let there = flow.class == flood.class && flow.path.contains(flood.egress);
             let over = flow.size_bytes.and(flow.delivered_at).is_some_and(|at| at <= flood.from);
             if there && !over && flood.until.is_none_or(|until| flow.start < until) {
                 held_up.insert(flow.label);
@@ -72,7 +72,7 @@ impl Unfinished {
         }
         self.finite += 1;
         if flow.delivered_at.is_none() {
-            self.open.push(OpenFlow { class: flow.class, lost: flow.lost > 0, path: flow.path.clone() });
+            self.open.push(OpenFlow { class: flow.class, lost: flow.lost > 0, ports: flow.path.ports() });
         }
     }
 
@@ -106,7 +106,7 @@ impl Unfinished {
         // By queue: flows under way over it, and those of them that lost packets.
         let mut through: BTreeMap<Queue, (u64, u64)> = BTreeMap::new();
         for flow in &self.open {
-            for &port in &flow.path {
+            for &port in &flow.ports {
                 let (all, lossy) = through.entry((port, flow.class)).or_default();
                 *all += 1;
                 *lossy += u64::from(flow.lost);
@@ -142,7 +142,7 @@ impl Unfinished {
         };
         let (waiting, dropping) = (queues(Stretch::lasts), queues(Stretch::drops));
         let over =
-            |flow: &OpenFlow, of: &BTreeSet<Queue>| flow.path.iter().any(|&port| of.contains(&(port, flow.class)));
+            |flow: &OpenFlow, of: &BTreeSet<Queue>| flow.ports.iter().any(|&port| of.contains(&(port, flow.class)));
         self.open.iter().filter(|flow| over(flow, &waiting) || (flow.lost && over(flow, &dropping))).count() as u64
     }
 
@@ -183,6 +183,7 @@ fn floods(faults: &[Fault]) -> Vec<Stretch> {
 mod tests {
     use super::super::fixture;
     use super::*;
+    use xoff_fabric::record::Paths;
 
     /// From h0 over s0->s1#1 (port 6) to r0 (port 8).
     fn open(id: u32, lost: u64) -> FlowRecord {
@@ -230,7 +231,7 @@ mod tests {
     fn who_came_after_a_storm_or_went_elsewhere_was_not_held_up() {
         let before = fixture::flow(0, 1_000, 0, 20);
         let after = FlowRecord { start: Time::from_ms(3), ..open(1, 0) };
-        let elsewhere = FlowRecord { path: Box::new([0, 6, 10]), ..open(2, 0) };
+        let elsewhere = FlowRecord { path: Paths::One(Box::new([0, 6, 10])), ..open(2, 0) };
         let (rows, _) = judged(&[before, after, elsewhere], None, true);
         assert!(rows.iter().all(|row| row.held_up.is_empty()), "{rows:?}");
     }
@@ -240,7 +241,7 @@ mod tests {
         let what = FaultKind::PauseStorm { host_port: 9, class: 0, on: true };
         let mut unfinished = Unfinished::new(&[Fault { at: Time::from_ms(1), what }]);
         unfinished.flow(&open(1, 0));
-        unfinished.flow(&FlowRecord { path: Box::new([0, 6, 10]), ..open(2, 0) });
+        unfinished.flow(&FlowRecord { path: Paths::One(Box::new([0, 6, 10])), ..open(2, 0) });
         let names = Names::of(&fixture::plan());
         let (rows, check) = unfinished.judge(&names, &[], &[], Time::from_ms(10), true);
         assert_eq!((rows[0].until_us, rows[0].flows_unfinished), (None, 1), "the other one goes elsewhere");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
-use xoff_fabric::record::{ClassReport, Counters, FlowRecord, PauseRecord, PortReport};
+use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Paths, PauseRecord, PortReport};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Interval, Work};
 use xoff_run::RunEnd;
 use xoff_scenario::traffic::JobInterval;
@@ -107,7 +107,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         notifications: 1,
         first_notified: None,
         detours: 0,
-        path: Box::new([0, 6, 8]),
+        path: Paths::One(Box::new([0, 6, 8])),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use xoff_engine::BitRate;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
+use xoff_fabric::record::Paths;
 
 /// Names and a few facts of a plan, without the plan.
 #[derive(Clone, Debug)]
@@ -117,8 +118,14 @@ impl Names {
         format!("{} from {}{}", self.node_name_of(port), self.node_name_of(peer(port)), self.twin(port))
     }
 
+    /// Paths of a flow, joined by `|` if it has several.
+    pub fn paths(&self, paths: &Paths) -> String {
+        let texts: Vec<String> = paths.iter().map(|path| self.path(path)).collect();
+        texts.join("|")
+    }
+
     /// Nodes from sender to receiver: `h0>leaf0>spine1>leaf2>h9`, parallel links told apart by `#n`.
-    pub fn path(&self, path: &[u32]) -> String {
+    fn path(&self, path: &[u32]) -> String {
         let mut text = match path.first() {
             Some(&port) => self.node_name_of(port).to_owned(),
             None => String::new(),
@@ -170,6 +177,8 @@ mod tests {
         let names = Names::of(&plan);
         // h0 -> s0 by link 0, s0 -> s1 by the second of two parallel links, s1 -> r0.
         assert_eq!(names.path(&[0, 6, 8]), "h0>s0>s1#1>r0");
+        let several = Paths::Many(Box::new([Box::new([0, 6, 8]), Box::new([0, 4, 8])]));
+        assert_eq!(names.paths(&several), "h0>s0>s1#1>r0|h0>s0>s1#0>r0");
         assert!(names.faces_host(1) && !names.faces_host(6));
         assert_eq!(names.ingress(7), "s1 from s0#1");
         assert!(names.is_host(0) && !names.is_host(2));

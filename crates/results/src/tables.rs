@@ -51,8 +51,11 @@ pub(crate) static FLOWS: Table = Table {
         integer("timeouts", "", "Retransmission timeouts."),
         integer("marked", "", "Data packets that arrived with a congestion mark."),
         integer("notifications", "", "Congestion notifications that reached the sender."),
-        integer("hops", "", "Links on its path."),
-        text("path", "Nodes from sender to receiver, joined by '>'; '#n' tells parallel links apart."),
+        integer("hops", "", "Links on its longest path."),
+        text(
+            "path",
+            "Nodes from sender to receiver, joined by '>'; '#n' tells parallel links apart. Several paths are joined by '|'.",
+        ),
         maybe(real(
             "goodput_gbps",
             "Gbps",

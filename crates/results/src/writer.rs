@@ -228,7 +228,7 @@ impl RunWriter {
         let acked = flow.acked_at.map(|at| at.saturating_since(flow.start).as_us());
         let source = self.sources.get(flow.source as usize).map_or("", String::as_str);
         let scheme = self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str);
-        let (label, path) = (label_name(&self.labels, flow.label), self.names.path(&flow.path));
+        let (label, path) = (label_name(&self.labels, flow.label), self.names.paths(&flow.path));
         let row = [
             flow.id.into(),
             source.into(),
@@ -256,7 +256,7 @@ impl RunWriter {
             flow.timeouts.into(),
             flow.marked.into(),
             flow.notifications.into(),
-            Cell::Integer(flow.path.len() as u64),
+            Cell::Integer(flow.path.hops() as u64),
             path.as_str().into(),
             goodput.into(),
         ];

@@ -3,7 +3,7 @@
 use crate::drive::{self, Keep, Position, Sink};
 use crate::end::RunEnd;
 use std::io;
-use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
+use xoff_fabric::record::{FlowRecord, Paths, PauseRecord, Sample};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::Measures;
 use xoff_scenario::measure::probe::facts;
@@ -63,7 +63,7 @@ impl Recorder {
 impl Sink for Recorder {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
         if self.needs.flows {
-            let bare = |flow: &FlowRecord| FlowRecord { path: Box::default(), ..flow.clone() };
+            let bare = |flow: &FlowRecord| FlowRecord { path: Paths::One(Box::default()), ..flow.clone() };
             self.recording.flows.extend(flows.iter().map(bare));
         }
         Ok(())

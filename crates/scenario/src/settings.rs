@@ -4,9 +4,9 @@ use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
-    AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, SetAside, Signalling,
-    SwitchSettings, Thresholds, Ties, Watchdog, WatchdogAction,
+    AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model,
+    NextHops, NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, SetAside,
+    Signalling, SwitchSettings, Thresholds, Ties, Watchdog, WatchdogAction,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
@@ -22,6 +22,7 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
             &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)],
             "by-link",
         )?,
+        forwarding: Forwarding::default(),
         base_rtt: table.choice_or("base_rtt", &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)], "wire")?,
         random: match table.choice_or("random", &[("own", false), ("shared", true)], "own")? {
             false => Random::Own,

@@ -195,15 +195,20 @@ fn within_buffers(trial: &Trial) -> Option<String> {
 /// A path begins at the sender's NIC, continues where each link ends, and ends at the receiver.
 fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
     let plan = &trial.world.plan;
-    let mut at = flow.src;
-    for &port in &flow.path {
-        if plan.node_of(port) != at {
-            return Some(format!("the path of a flow jumps: {flow:?}"));
+    for path in flow.path.iter() {
+        let mut at = flow.src;
+        for &port in path {
+            if plan.node_of(port) != at {
+                return Some(format!("the path of a flow jumps: {flow:?}"));
+            }
+            at = plan.node_of(peer(port));
         }
-        at = plan.node_of(peer(port));
+        // A flow to which no way led when it began has sent nothing.
+        if at != flow.dst && flow.packets_sent > 0 {
+            return Some(format!("the path of a flow leads elsewhere: {flow:?}"));
+        }
     }
-    // A flow to which no way led when it began has sent nothing.
-    (at != flow.dst && flow.packets_sent > 0).then(|| format!("the path of a flow leads elsewhere: {flow:?}"))
+    None
 }
 
 /// PAUSE and RESUME of a port alternate in order of time; a link that comes back up starts without a PAUSE.

@@ -9,7 +9,7 @@ use std::path::Path;
 use toml::{Table, Value};
 use xoff_engine::Time;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::record::FlowRecord;
+use xoff_fabric::record::{FlowRecord, Paths};
 use xoff_scenario::{Options, Scenario};
 use xoff_swarm::draw::{Draw, push, set, time};
 use xoff_swarm::rewrite;
@@ -375,7 +375,7 @@ fn arrivals_take_the_same_paths_under_every_scheme() {
 }
 
 /// When a flow starts, between which hosts, how large it is and where it goes.
-type Arrival = (Time, u32, u32, Option<u64>, Box<[u32]>);
+type Arrival = (Time, u32, u32, Option<u64>, Paths);
 
 fn arrivals(trial: &Trial) -> Vec<Arrival> {
     let flows = trial.flows().into_iter().filter(|((traffic, _), _)| *traffic == "arrivals");

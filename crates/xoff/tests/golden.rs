@@ -96,7 +96,7 @@ fn flows(flows: &[FlowRecord]) -> String {
         digest.row(&[&ps(f.delivered_at), &ps(f.acked_at), &f.ideal.ps(), &f.base_rtt.ps(), &f.packets_sent]);
         digest.row(&[&f.packets_retransmitted, &f.timeouts, &f.lost, &f.marked, &f.notifications]);
         digest.row(&[&ps(f.first_notified), &f.detours]);
-        for port in &f.path {
+        for port in f.path.iter().flatten() {
             digest.row(&[port]);
         }
     }

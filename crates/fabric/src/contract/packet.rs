@@ -68,7 +68,7 @@ pub(crate) struct Packet {
     pub flow: CardId,
     /// Data: packet number. ACK, NAK: the next packet expected.
     pub psn: u32,
-    /// Cursor into the route memory, at the next egress port.
+    /// Cursor into the route memory, at the next egress port; or a [`TableRoute`] where switches choose.
     pub route: u32,
     /// Index of telemetry or feedback, or [`NO_EXTRA`].
     pub extra: u32,
@@ -134,16 +134,43 @@ pub(crate) const ASKS_ACK: u8 = 2;
 pub(crate) const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
 pub(crate) const TRANSIT: u8 = 8;
+/// A packet of a flow with several paths, or its ACK or NAK: the path has a number.
+pub(crate) const SPREAD: u8 = 16;
 /// Flags that are free.
-const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT);
+const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT | SPREAD);
 
 /// Bits of [`Packet::stamp`] that the echo of an ACK or NAK takes: 281 s of picoseconds. The upper 16 are free in ACKs
 /// and NAKs, for a second number beside the cumulative one.
 pub(crate) const ECHO_BITS: u32 = 48;
 
-// The budget of a packet.
+/// A destination in [`Packet::route`] instead of a cursor: every switch looks up the next hops to an edge and chooses
+/// among them. Bit 31, the edge in 15 bits, the number of the path (its entropy) in 16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TableRoute {
+    pub edge: u16,
+    pub path: u16,
+}
+
+impl TableRoute {
+    const BIT: u32 = 1 << 31;
+    /// Edges that a network may have.
+    pub const EDGES_MOST: usize = 1 << 15;
+
+    #[inline]
+    pub fn word(self) -> u32 {
+        TableRoute::BIT | u32::from(self.edge) << 16 | u32::from(self.path)
+    }
+
+    #[inline]
+    pub fn of(route: u32) -> Option<TableRoute> {
+        let edge = (route >> 16) as u16 & (TableRoute::EDGES_MOST - 1) as u16;
+        (route & TableRoute::BIT != 0).then_some(TableRoute { edge, path: route as u16 })
+    }
+}
+
+// The budget of a packet. A number of 16 bits for the path is in `route`, or in the route memory where a cursor ends.
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
-const _: () = assert!(FREE_FLAGS.count_ones() == 4, "four of eight flags are free");
+const _: () = assert!(FREE_FLAGS.count_ones() == 3, "three of eight flags are free");
 const _: () = assert!(u64::BITS - ECHO_BITS == 16, "an ACK has room for a second number of 16 bits");
 
 /// Telemetry of a path, in path order, as schemes read and write it.
@@ -249,6 +276,14 @@ mod tests {
             let ack = Packet { stamp, kind: Kind::Ack, ..Packet::default() };
             assert_eq!(ack.echoed(now), Span::from_ms(1));
         }
+    }
+
+    #[test]
+    fn a_table_route_is_no_cursor() {
+        let route = TableRoute { edge: 0x7fff, path: 0xabcd };
+        assert_eq!(TableRoute::of(route.word()), Some(route));
+        assert_eq!(route.word(), 0xffff_abcd);
+        assert_eq!(TableRoute::of(0x7fff_ffff), None);
     }
 
     #[test]

@@ -53,8 +53,89 @@ pub struct FlowRecord {
     pub first_notified: Option<Time>,
     /// Other routes than its path that some of its packets were sent by VOQ switches.
     pub detours: u32,
-    /// Egress ports from the sender's NIC on.
-    pub path: Box<[u32]>,
+    /// Paths of its packets.
+    pub path: Paths,
+}
+
+/// Paths of a flow's packets, each as its egress ports from the sender's NIC on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Paths {
+    /// All packets take one, but for detours and faults.
+    One(Box<[u32]>),
+    /// Packets take several: as few as cover every hop that data packets took.
+    Many(Box<[Box<[u32]>]>),
+}
+
+impl Paths {
+    /// Paths from `first` on that cover all hops, which are pairs of an egress port and the next one in ascending order.
+    pub fn covering(first: u32, hops: &[(u32, u32)]) -> Paths {
+        let after = |port: u32| {
+            let begin = hops.partition_point(|&(from, _)| from < port);
+            begin..begin + hops[begin..].iter().take_while(|&&(from, _)| from == port).count()
+        };
+        let mut covered = vec![false; hops.len()];
+        let mut paths: Vec<Box<[u32]>> = Vec::new();
+        while let Some(missing) = covered.iter().position(|covered| !covered) {
+            // From the first port to the hop that is missing, and on by what is missing, if anything is.
+            let mut path = way_to(first, hops[missing].0, hops);
+            let mut next = Some(missing);
+            while let Some(hop) = next {
+                path.push(hops[hop].1);
+                // Routes that changed may have led packets in a circle.
+                let fresh = after(hops[hop].1).filter(|&hop| !path.contains(&hops[hop].1));
+                next = fresh.min_by_key(|&hop| covered[hop]);
+            }
+            for hop in path.windows(2).filter_map(|hop| hops.binary_search(&(hop[0], hop[1])).ok()) {
+                covered[hop] = true;
+            }
+            paths.push(path.into());
+        }
+        match paths.len() {
+            1 => Paths::One(paths.remove(0)),
+            _ => Paths::Many(paths.into()),
+        }
+    }
+
+    /// Paths one by one.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let paths = match self {
+            Paths::One(path) => std::slice::from_ref(path),
+            Paths::Many(paths) => paths,
+        };
+        paths.iter().map(|path| &**path)
+    }
+
+    /// Egress ports of all paths, each once.
+    pub fn ports(&self) -> Vec<u32> {
+        let mut ports: Vec<u32> = self.iter().flatten().copied().collect();
+        if matches!(self, Paths::Many(_)) {
+            ports.sort_unstable();
+            ports.dedup();
+        }
+        ports
+    }
+
+    /// Whether a path crosses an egress port.
+    pub fn contains(&self, port: u32) -> bool {
+        self.iter().any(|path| path.contains(&port))
+    }
+
+    /// Links on the longest path.
+    pub fn hops(&self) -> usize {
+        self.iter().map(<[u32]>::len).max().unwrap_or(0)
+    }
+}
+
+/// A way from a port to another by hops in ascending order; both ports are part of it.
+fn way_to(first: u32, last: u32, hops: &[(u32, u32)]) -> Vec<u32> {
+    let mut way = vec![last];
+    while let Some(&port) = way.last().filter(|&&port| port != first) {
+        // Hops were taken by packets, so that something leads to each; a port comes once.
+        let Some(&(before, _)) = hops.iter().find(|(from, to)| *to == port && !way.contains(from)) else { break };
+        way.push(before);
+    }
+    way.reverse();
+    way
 }
 
 /// A PAUSE or RESUME at the instant a port decides to send it.
@@ -401,4 +482,23 @@ pub struct BlockedQueue {
     pub bytes: u64,
     /// Whether PFC stops it.
     pub paused: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_cover_every_hop_that_was_taken() {
+        let paths =
+            |hops: &[(u32, u32)]| -> Vec<Vec<u32>> { Paths::covering(0, hops).iter().map(<[u32]>::to_vec).collect() };
+        assert_eq!(paths(&[(0, 2), (2, 4)]), [[0, 2, 4]]);
+        assert_eq!(paths(&[(0, 2), (0, 3), (2, 9), (3, 9)]), [[0, 2, 9], [0, 3, 9]]);
+        // Two tiers of two: a second path is needed for each of the crossings.
+        let crossed = [(0, 2), (0, 3), (2, 5), (2, 6), (3, 5), (3, 6), (5, 9), (6, 9)];
+        assert_eq!(paths(&crossed), [[0, 2, 5, 9], [0, 3, 5, 9], [0, 2, 6, 9], [0, 3, 6, 9]]);
+        assert_eq!(Paths::covering(8, &[(0, 9), (2, 9), (8, 0), (8, 2)]).iter().count(), 2, "in any order of numbers");
+        // Routes changed under way: a circle ends.
+        assert_eq!(paths(&[(0, 2), (2, 4), (4, 2), (4, 9)]), [vec![0, 2, 4, 9], vec![0, 2, 4, 2]]);
+    }
 }

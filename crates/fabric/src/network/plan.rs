@@ -4,6 +4,7 @@
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
 pub use crate::buffer::Rule;
+pub use crate::network::forwarding::{Forwarding, NextHopRule, PathRule};
 pub use crate::network::probe::{Probe, ProbeTarget};
 pub use crate::network::response::PfcResponse;
 use xoff_engine::{BitRate, Grain, Span, Time};
@@ -57,6 +58,8 @@ pub struct Model {
     pub base_rtt: BaseRtt,
     /// For schemes that mark by lot.
     pub random: Random,
+    /// Which way packets take, and who chooses it when.
+    pub forwarding: Forwarding,
 }
 
 /// Where marking by lot takes its numbers from.

@@ -3,9 +3,9 @@
 //! An *edge* is a switch with hosts. Tables grow with switches times edges, never with hosts
 //! squared, and equal groups are stored once. A flow's path is resolved when it starts.
 
+pub use crate::network::forwarding::{FlowKey, address};
 use crate::network::plan::{Ecmp, NextHops, NodeKind, Plan, peer};
 use std::collections::HashMap;
-use xoff_engine::rng::mix;
 
 const NONE: u32 = u32::MAX;
 
@@ -26,67 +26,6 @@ pub struct Routes {
     group_ports: Vec<u32>,
     owner: Vec<u32>,
     ecmp: Ecmp,
-}
-
-/// What identifies a flow to the hash of a switch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FlowKey {
-    /// Of the run; used by [`Ecmp::Mix`].
-    pub seed: u64,
-    /// What the flow is, whatever its ports; used by [`Ecmp::Mix`].
-    pub identity: u64,
-    /// Host that sends, by node.
-    pub from: u32,
-    /// Host that receives, by node.
-    pub to: u32,
-    /// UDP or TCP ports, source first; used by [`Ecmp::Murmur3`].
-    pub ports: (u16, u16),
-}
-
-impl FlowKey {
-    /// Any flow between two hosts.
-    pub fn between(from: u32, to: u32) -> FlowKey {
-        FlowKey { seed: 0, identity: 0, from, to, ports: (0, 0) }
-    }
-
-    /// What is sent back.
-    pub fn reversed(self) -> FlowKey {
-        FlowKey { from: self.to, to: self.from, ports: (self.ports.1, self.ports.0), ..self }
-    }
-
-    /// Which of `count` next hops `switch` takes.
-    fn choose(&self, ecmp: Ecmp, switch: u32, count: usize) -> usize {
-        match ecmp {
-            Ecmp::Mix => {
-                let pair = (u64::from(self.from) << 32) | u64::from(self.to);
-                let flow = mix(self.seed ^ mix(pair)) ^ mix(self.identity);
-                let hash = mix(flow ^ mix(u64::from(switch) + 1));
-                ((u128::from(hash) * count as u128) >> 64) as usize
-            }
-            Ecmp::Murmur3 => {
-                let ports = u32::from(self.ports.0) | u32::from(self.ports.1) << 16;
-                murmur3(&[address(self.from), address(self.to), ports], switch) as usize % count
-            }
-        }
-    }
-}
-
-/// The IPv4 address of a node: 11.x.y.1, where x and y are its number.
-pub fn address(node: u32) -> u32 {
-    0x0b00_0001 + (node << 8)
-}
-
-/// MurmurHash3 for 32-bit machines, over whole words.
-fn murmur3(words: &[u32], seed: u32) -> u32 {
-    let mut hash = seed;
-    for &word in words {
-        let scrambled = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
-        hash = (hash ^ scrambled).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
-    }
-    hash ^= words.len() as u32 * 4;
-    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-    hash ^ hash >> 16
 }
 
 /// Groups of ports by their content.
@@ -247,17 +186,45 @@ impl Routes {
     /// Equal-cost egress ports of `switch` towards the edge of `dst`; empty if there is no way or
     /// the switch is that edge.
     pub fn next_hops(&self, switch: u32, dst: u32) -> &[u32] {
-        let edge_node = self.owner[peer(self.host_port[dst as usize]) as usize];
+        self.edge_of(dst).map_or(&[], |edge| self.next_hops_to(switch, edge))
+    }
+
+    /// Number of the switch of a host among edges; none if there is no switch.
+    pub fn edge_of(&self, host: u32) -> Option<u32> {
+        let edge_node = self.owner[peer(self.host_port[host as usize]) as usize];
         let edge_switch = self.switch_index[edge_node as usize];
-        if edge_switch == NONE {
-            return &[];
-        }
-        let edge = self.edge_index[edge_switch as usize];
+        (edge_switch != NONE).then(|| self.edge_index[edge_switch as usize])
+    }
+
+    /// Equal-cost egress ports of `switch` towards an edge, by its number; empty if there is no way or it is that edge.
+    pub fn next_hops_to(&self, switch: u32, edge: u32) -> &[u32] {
         let row = self.switch_index[switch as usize] as usize;
         match self.table[row * self.edges + edge as usize] {
             NONE => &[],
             group => self.group(group),
         }
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> usize {
+        self.edges
+    }
+
+    /// Nodes on all shortest paths between two hosts, each once.
+    pub fn nodes_between(&self, src: u32, dst: u32) -> Vec<u32> {
+        let mut found = vec![src, self.owner[peer(self.host_port[src as usize]) as usize]];
+        let mut next = 1;
+        while let Some(&node) = found.get(next) {
+            next += 1;
+            let hops = if self.switch_index[node as usize] == NONE { &[] } else { self.next_hops(node, dst) };
+            for &port in hops {
+                let far = self.owner[peer(port) as usize];
+                if !found.contains(&far) {
+                    found.push(far);
+                }
+            }
+        }
+        found
     }
 
     /// Egress ports from the NIC of `src` to the last switch before `dst`, choosing among equals by

@@ -1,7 +1,7 @@
 //! Packets that leave a part for another: what is in flight between two parts lies with the one it goes to.
 
 use crate::contract::control::SwitchControl;
-use crate::contract::packet::{BACKWARD, Kind, NO_EXTRA, Packet};
+use crate::contract::packet::{BACKWARD, Kind, NO_EXTRA, Packet, TableRoute};
 use crate::contract::scheme::Scheme;
 use crate::id::{CardId, PortId};
 use crate::node::port::{CUT, InFlight};
@@ -157,8 +157,13 @@ impl<S: Scheme> Part<S> {
         }
         if !packet.kind.is_link_local() {
             let at = packet.route as usize;
-            let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
-            (packet.route, packet.flow) = (self.route_ports[at], CardId::new(self.route_ports[beside]));
+            if let Some(&route) = self.route_ports.get(at) {
+                let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
+                (packet.route, packet.flow) = (route, CardId::new(self.route_ports[beside]));
+            } else {
+                // No card is known there; the flow's number finds it.
+                packet.flow = CardId::new(self.cards[packet.flow].id);
+            }
         }
         bag.items.push((exit.port, InFlight { arrives, packet }));
     }
@@ -183,6 +188,9 @@ impl<S: Scheme> Part<S> {
                     Cargo::Feedback(feedback) => packet.extra = self.feedback.insert(feedback),
                     Cargo::Int(parcel) => self.int.insert(&parcel, packet),
                 }
+            }
+            if TableRoute::of(item.packet.route).is_some() {
+                item.packet.flow = self.living[&item.packet.flow.get()];
             }
             let port = &mut self.ports[*port_id];
             if port.in_flight.is_empty() {

@@ -8,6 +8,7 @@
 pub mod agenda;
 pub mod command;
 mod eager;
+mod forwarding;
 mod link;
 pub mod mail;
 mod nic;
@@ -187,9 +188,9 @@ pub struct Part<S: Scheme> {
     pub(crate) voq_switches: crate::node::voq::VoqSwitches<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
 
+    pub(crate) forwarding: crate::node::forwarding::Forwarder,
     pub(crate) routes: Arc<Routes>,
     pub(crate) route_ports: Vec<u32>,
-    pub(crate) route_free: Vec<Vec<u32>>,
     pub(crate) loss: Table<PortId, f64>,
     pub(crate) loss_rng: Table<PortId, Rng>,
     pub(crate) watch: crate::node::watch::Watch,
@@ -357,8 +358,10 @@ impl<S: Scheme> Part<S> {
         if to_host {
             self.host_receive(ingress, &packet);
         } else {
-            let egress = self.next_port(&mut packet);
-            self.switch_receive(ingress, egress, &mut packet);
+            match self.next_port(&mut packet) {
+                Some(egress) => self.switch_receive(ingress, egress, &mut packet),
+                None => self.forward_by_table(ingress, &mut packet),
+            }
         }
     }
 
@@ -368,17 +371,17 @@ impl<S: Scheme> Part<S> {
         loss > 0.0 && self.loss_rng[port].unit() < loss
     }
 
-    /// The egress port a packet takes next; moves its route cursor.
+    /// The egress port at the cursor of a packet, which moves on; none if switches choose the packet's next hops.
     #[inline]
-    fn next_port(&self, packet: &mut Packet) -> PortId {
-        let port = self.hop(packet.route);
-        if packet.flags & BACKWARD == 0 {
+    fn next_port(&self, packet: &mut Packet) -> Option<PortId> {
+        let port = PortId::new(*self.route_ports.get(packet.route as usize)?);
+        Some(if packet.flags & BACKWARD == 0 {
             packet.route += 1;
             port
         } else {
             packet.route = packet.route.wrapping_sub(1);
             port.peer()
-        }
+        })
     }
 
     /// The port at a place in the memory of paths.

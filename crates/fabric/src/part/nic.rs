@@ -3,7 +3,7 @@
 //! A packet is built only at the moment it goes onto the wire. A flow is in exactly one place:
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
-use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT};
+use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, SPREAD};
 use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::pacing::SendState;
 use crate::flow::transport::Outgoing;
@@ -244,6 +244,9 @@ impl<S: Scheme> Part<S> {
         };
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.pacing.ps_per_byte;
+        if packet.flags & SPREAD != 0 {
+            self.choose_path(flow, &mut packet);
+        }
         if int {
             self.int.begin(&mut packet);
         }

@@ -45,8 +45,6 @@ impl<S: Scheme> Part<S> {
 
     /// A packet of a shaped flow, or an ACK with feedback, is at a switch. Whether it stays in the
     /// flow's queue.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn in_transit(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let data = packet.kind == Kind::Data;

@@ -5,7 +5,7 @@
 //! its egress free leaves at once and never enters either.
 
 use crate::buffer::{Admission, Arrival, Egress, Release, drain_bps};
-use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, TRANSIT};
+use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, SPREAD, TRANSIT, TableRoute};
 use crate::contract::record::Failure;
 use crate::contract::scheme::{
     CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
@@ -52,7 +52,7 @@ impl<S: Scheme> Part<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {
-        if packet.flags & TRANSIT != 0 && self.in_transit(ingress, egress, packet) {
+        if packet.flags & (TRANSIT | SPREAD) != 0 && self.look_at_flow(ingress, egress, packet) {
             return;
         }
         debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
@@ -90,6 +90,13 @@ impl<S: Scheme> Part<S> {
             return;
         }
         self.join_queue(egress, packet);
+    }
+
+    /// Calls [`Part::switch_receive`] for packets that are rare.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn switch_receive_rare(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {
+        self.switch_receive(ingress, egress, packet);
     }
 
     /// A packet that was admitted goes on at once where the order of scheduling counts, if it can; else it waits.
@@ -467,13 +474,16 @@ impl<S: Scheme> Part<S> {
         // A flow that was moved off this port since hears nothing from it.
         let detours = self.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
         let mut routes = self.trails[flow].forward.iter().copied().chain(detours);
-        let Some((route, hop)) = routes.find_map(|(route, hops)| {
+        let way = routes.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
-            path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route, hop as u32))
-        }) else {
+            let hop = path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0)?;
+            // The first port is taken here; the cursor is at the one after it.
+            Some((self.hop(route + hop as u32 - 1).peer(), (route + hop as u32).wrapping_sub(2)))
+        });
+        let edges = self.trails[flow].edges;
+        if way.is_none() && edges.is_none() {
             return;
-        };
-        let ingress = self.hop(route + hop - 1).peer();
+        }
         if self.has_no_room_for_notices(egress) {
             self.counters.notices_refused += 1;
             return;
@@ -485,15 +495,17 @@ impl<S: Scheme> Part<S> {
             stamp: self.now,
             flow,
             psn: 0,
-            // The first port is taken here; the cursor stands on the one after it.
-            route: (route + hop).wrapping_sub(2),
+            route: way.map_or_else(
+                || TableRoute { edge: edges.map_or(0, |[edge, _]| edge), path: 0 }.word(),
+                |(_, cursor)| cursor,
+            ),
             extra: self.feedback.insert(notice.feedback),
             frame_bytes,
             ingress: self.local(egress),
             kind: Kind::Notification,
             class: self.plan.classes.control,
             ecn: Ecn::NotCapable,
-            flags: BACKWARD,
+            flags: if way.is_some() { BACKWARD } else { 0 },
         };
         self.counters.notifications_sent += 1;
         if !self.taps.is_empty() {
@@ -501,7 +513,10 @@ impl<S: Scheme> Part<S> {
             self.note_origin(&packet, Some((egress, class)));
         }
         // It enters the switch as if it had come in by the port that saw the congestion.
-        self.switch_receive(egress, ingress, &mut packet);
+        match way {
+            Some((ingress, _)) => self.switch_receive_rare(egress, ingress, &mut packet),
+            None => self.forward_by_table(egress, &mut packet),
+        }
     }
 }
 

@@ -13,6 +13,19 @@ pub(crate) struct Trail {
     pub forward: Vec<(u32, u8)>,
     /// All blocks of memory, in use or not.
     pub blocks: Vec<(u32, u8)>,
+    /// Edges of its sender and its receiver, if switches choose its next hops.
+    pub edges: Option<[u16; 2]>,
+    /// Hops (an egress port, and the next one) that data packets of a flow with several paths took here, by name, in
+    /// ascending order.
+    pub hops: Vec<(u32, u32)>,
+}
+
+impl Trail {
+    pub fn note_hop(&mut self, hop: (u32, u32)) {
+        if let Err(place) = self.hops.binary_search(&hop) {
+            self.hops.insert(place, hop);
+        }
+    }
 }
 
 impl<S: Scheme> Part<S> {
@@ -27,10 +40,10 @@ impl<S: Scheme> Part<S> {
     /// Memory for a stretch of a path.
     pub(crate) fn take_block(&mut self, len: usize) -> u32 {
         assert!(len <= usize::from(u8::MAX), "a path of {len} words");
-        if self.route_free.len() <= len {
-            self.route_free.resize(len + 1, Vec::new());
+        if self.forwarding.route_free.len() <= len {
+            self.forwarding.route_free.resize(len + 1, Vec::new());
         }
-        self.route_free[len].pop().unwrap_or_else(|| {
+        self.forwarding.route_free[len].pop().unwrap_or_else(|| {
             self.route_ports.resize(self.route_ports.len() + len, 0);
             (self.route_ports.len() - len) as u32
         })
@@ -57,13 +70,14 @@ impl<S: Scheme> Part<S> {
             }
             self.senders.remove(flow);
             blocks.append(&mut self.details.remove(flow).detours);
+            self.forwarding.set_spread(flow, None);
         }
         if receiver != ReceiverId::NONE {
             self.receivers.remove(receiver);
         }
         self.remove_shaper(card);
         for (at, len) in blocks {
-            self.route_free[usize::from(len)].push(at);
+            self.forwarding.route_free[usize::from(len)].push(at);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SPREAD, TRANSIT};
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
@@ -127,7 +127,10 @@ impl<S: Scheme> Part<S> {
             stamp: answer.sent_at,
             flow: data.flow,
             psn: answer.ack.expected,
-            route: back_cursor(receiver.route, receiver.hops, receiver.backward),
+            route: match data.flags & SPREAD {
+                0 => back_cursor(receiver.route, receiver.hops, receiver.backward),
+                _ => self.answer_route(data),
+            },
             extra: data.extra,
             frame_bytes: receiver.ack_frame,
             ingress: 0,
@@ -261,6 +264,10 @@ impl<S: Scheme> Part<S> {
         });
         if let Some(loss) = progress.lost {
             sender.rp.on_loss(now, loss);
+            self.path_lost(flow);
+        }
+        if packet.flags & SPREAD != 0 {
+            self.path_acked(flow, packet);
         }
         self.release_extra(packet);
         self.after_ack(flow, progress.bytes > 0);
@@ -397,6 +404,7 @@ impl<S: Scheme> Part<S> {
         if sender.requester.seq.deadline <= now {
             sender.requester.on_timeout();
             sender.rp.on_loss(now, Loss::Timeout);
+            self.path_lost(flow);
             self.count_timeout(flow);
             self.after_rp(flow);
             self.try_to_send(flow);
@@ -427,6 +435,7 @@ impl<S: Scheme> Part<S> {
         }
         self.read_rp(flow);
         if resends {
+            self.path_lost(flow);
             self.try_to_send(flow);
         }
     }

@@ -9,7 +9,7 @@
 //! their own.
 
 use crate::contract::control::{Lane, Lanes, Passing, PortFacts, SwitchControl, SwitchFacts};
-use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet};
+use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, TableRoute};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::id::{CardId, PortId, QueueId, SwitchId};
 use crate::node::port::{AT_HOST, AWAITED, DOWN, FREE_PENDING, HAS_VOQS};
@@ -507,7 +507,8 @@ impl<S: Scheme> Part<S> {
             return egress;
         }
         let chosen = self.switches[switch].ports[usize::from(chosen)];
-        if self.redirect(packet, chosen) { chosen } else { egress }
+        let follows = TableRoute::of(packet.route).is_some() || self.redirect(packet, chosen);
+        if follows { chosen } else { egress }
     }
 
     /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and

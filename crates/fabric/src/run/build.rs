@@ -197,6 +197,7 @@ impl<S: Scheme> World<S> {
             finished: false,
             state: RunState::new(plan),
         };
+        world.build_next_hops();
         world.start();
         world
     }
@@ -278,9 +279,9 @@ impl<S: Scheme> Part<S> {
             feedback: Slab::default(),
             voq_switches: Default::default(),
             shapers: Default::default(),
+            forwarding: Default::default(),
             routes: Arc::clone(routes),
             route_ports: Vec::new(),
-            route_free: Vec::new(),
             loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
             loss_rng: Table::default(),
             watch: Default::default(),

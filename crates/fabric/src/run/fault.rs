@@ -1,6 +1,7 @@
 //! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
 //! floods its switch with PAUSE.
 
+use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, PresenceId};
 use crate::network::plan::{FaultKind, peer};
@@ -8,6 +9,7 @@ use crate::network::route::Routes;
 use crate::node::port::{DOWN, LOSSY_LINK};
 use crate::part::Part;
 use crate::run::World;
+use crate::run::paths::Way;
 use std::sync::Arc;
 use xoff_engine::{Key, LinkRate};
 
@@ -74,6 +76,8 @@ impl<S: Scheme> World<S> {
         for part in &mut self.parts {
             part.routes = Arc::clone(&routes);
         }
+        self.renew_next_hops();
+        self.enter_all_parts();
         self.reroute();
         if up {
             for port in ports {
@@ -133,17 +137,22 @@ impl<S: Scheme> World<S> {
         }
         let (back, backward) = self.resolve_back(&spec, &key, &path);
         self.leave_paths(presence);
-        let [there, last] = self.lay(presence, &path, true);
-        let home = if backward { last } else { self.lay(presence, &back, false)[0] };
+        let way = Way { path, back, backward };
+        let flags = self.parts[part].senders[flow].packet_flags;
+        let spreads = self.spreads(&spec, &way.path, flags & TRANSIT != 0);
+        let installed = self.install(presence, &spec, &key, &way, spreads);
+        self.spread(part, flow, key.identity, installed.routes);
         let (end, card_there) = self.target(presence);
         let receiver = self.parts[end].cards[card_there].receiver;
         let receiver = &mut self.parts[end].receivers[receiver];
-        (receiver.route, receiver.hops, receiver.backward) = (home.0, home.1, backward);
+        (receiver.route, receiver.hops) = installed.receiver;
+        receiver.backward = installed.backward;
         let part = &mut self.parts[part];
         part.give_up_detours(card);
-        part.details[flow].path = path.into();
+        part.details[flow].path = way.path.into();
         let sender = &mut part.senders[flow];
-        (sender.route, sender.hops) = (there.0, there.1);
+        (sender.route, sender.hops) = installed.sender;
+        sender.packet_flags = if spreads { flags | SPREAD } else { flags & !SPREAD };
         part.try_to_send(flow);
     }
 }

@@ -8,6 +8,7 @@ mod build;
 mod check;
 mod fault;
 mod foresee;
+mod paths;
 mod presence;
 mod probe;
 pub mod simulation;

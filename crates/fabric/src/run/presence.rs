@@ -3,7 +3,7 @@
 //! A path lies in each part as a stretch of that part's own port numbers. Where it leaves for another part,
 //! two words say where it goes on: the cursor there and the flow's card. A stretch that is entered from
 //! another part begins with the port it is entered from, so that it can be walked backwards, and before that
-//! with the same two words.
+//! with the same two words. A path of a flow that has several carries its number at both ends ([`Ends`]).
 
 use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
@@ -11,6 +11,7 @@ use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
 use crate::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
 use crate::network::plan::peer;
+use crate::part::trail::Trail;
 use crate::run::World;
 use xoff_engine::Key;
 
@@ -47,6 +48,20 @@ struct Stretch {
 const ENTRY: u32 = 3;
 /// Words after the last port of one that is left for another.
 const EXIT: u32 = 2;
+
+/// What is at the ends of a path of a flow that has several: its number before the first port and after the last one,
+/// where a cursor comes to rest, and after that the cursor of the ACK that answers a data packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub number: u16,
+    /// Zero: the ACK walks this path backwards.
+    pub answer: u32,
+}
+
+impl Ends {
+    const BEFORE: u32 = 1;
+    const AFTER: u32 = 2;
+}
 
 impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with a card at both ends.
@@ -88,7 +103,14 @@ impl<S: Scheme> World<S> {
         &part.receivers[part.cards[card].receiver]
     }
 
-    fn card_in(&mut self, presence: PresenceId, part: u16) -> CardId {
+    /// What parts have stored of a flow's paths.
+    pub(crate) fn trails_of(&self, presence: PresenceId) -> impl Iterator<Item = &Trail> {
+        let cards = self.presences[presence].cards.iter();
+        cards.map(|&(part, card)| &self.parts[usize::from(part)].trails[card])
+    }
+
+    /// The card of a flow in a part; a new one if there is none yet.
+    pub(crate) fn card_in(&mut self, presence: PresenceId, part: u16) -> CardId {
         if let Some(card) = self.presences[presence].card_in(part) {
             return card;
         }
@@ -100,11 +122,19 @@ impl<S: Scheme> World<S> {
     }
 
     /// Stores a path of a flow; the first and the last stretch of it, each as its first port and hops.
-    pub(crate) fn lay(&mut self, presence: PresenceId, path: &[u32], forward: bool) -> [(u32, u8); 2] {
-        let stretches = self.stretches(path);
+    pub(crate) fn lay(
+        &mut self,
+        presence: PresenceId,
+        path: &[u32],
+        forward: bool,
+        ends: Option<Ends>,
+    ) -> [(u32, u8); 2] {
+        let stretches = self.stretches(path, ends.is_some());
         for (at, stretch) in stretches.iter().enumerate() {
-            let mut words = Vec::with_capacity(path.len() + 5);
-            if at > 0 {
+            let mut words = Vec::with_capacity(path.len() + 6);
+            if at == 0 {
+                words.extend(ends.map(|ends| u32::from(ends.number)));
+            } else {
                 let before = &stretches[at - 1];
                 let card = self.card_in(presence, before.part);
                 // A packet on its way back stands at the last node of the stretch before.
@@ -116,6 +146,9 @@ impl<S: Scheme> World<S> {
             words.extend(ports.map(PortId::get));
             if let Some(after) = stretches.get(at + 1) {
                 words.extend([after.route + 1, self.card_in(presence, after.part).get()]);
+            } else if let Some(Ends { number, answer }) = ends {
+                let backwards = (stretch.route + u32::from(stretch.hops)).wrapping_sub(2);
+                words.extend([number.into(), if answer == 0 { backwards } else { answer }]);
             }
             let card = self.card_in(presence, stretch.part);
             let part = &mut self.parts[usize::from(stretch.part)];
@@ -134,7 +167,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// Cuts a path where it goes from part to part, and takes memory for it.
-    fn stretches(&mut self, path: &[u32]) -> Vec<Stretch> {
+    fn stretches(&mut self, path: &[u32], numbered: bool) -> Vec<Stretch> {
         let part_of = |port: u32| self.layout.part_of(self.state.plan.node_of(port));
         let mut stretches: Vec<Stretch> = Vec::with_capacity(1);
         for (hop, part) in path.iter().map(|&port| part_of(port)).enumerate() {
@@ -146,12 +179,14 @@ impl<S: Scheme> World<S> {
         let count = stretches.len();
         for (at, stretch) in stretches.iter_mut().enumerate() {
             let own = (stretch.last - stretch.first + 1) as u32;
-            let entry = if at > 0 { ENTRY } else { 0 };
-            let exit = if at + 1 < count { EXIT } else { 0 };
+            let [before, after] = if numbered { [Ends::BEFORE, Ends::AFTER] } else { [0, 0] };
+            let entry = if at > 0 { ENTRY } else { before };
+            let exit = if at + 1 < count { EXIT } else { after };
             stretch.block = self.parts[usize::from(stretch.part)].take_block((entry + own + exit) as usize);
             // The port it is entered from is part of the way.
-            stretch.route = stretch.block + entry.saturating_sub(1);
-            stretch.hops = (own + entry / ENTRY) as u8;
+            let entered = u32::from(at > 0);
+            stretch.route = stretch.block + entry - entered;
+            stretch.hops = (own + entered) as u8;
         }
         stretches
     }
@@ -211,7 +246,7 @@ impl<S: Scheme> World<S> {
             notifications: details.notifications,
             first_notified: details.first_notified,
             detours: details.detours.len() as u32,
-            path: details.path.clone(),
+            path: self.paths_taken(presence),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a flow begins: its number, its packets, its path, its three machines.
 
-use crate::contract::packet::TRANSIT;
+use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
@@ -15,6 +15,7 @@ use crate::network::timing;
 use crate::part::Part;
 use crate::part::command::FlowCommand;
 use crate::run::World;
+use crate::run::paths::Way;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Which flow of the run it is.
@@ -43,11 +44,9 @@ impl Packets {
 
 /// Where it goes, and how long that takes on an idle network.
 struct Journey {
-    path: Vec<u32>,
+    key: FlowKey,
+    way: Way,
     stranded: bool,
-    /// The way back; empty if it is the same read backwards.
-    back: Vec<u32>,
-    backward: bool,
     exchange: timing::Exchange,
     base_rtt: Span,
     ideal: Span,
@@ -86,19 +85,22 @@ impl<S: Scheme> World<S> {
             notification_frame: self.state.plan.host(spec.src).sizes.notification_bytes as u16,
         };
         let presence = self.add_presence(card, spec.src, spec.dst);
-        let [first, last] = self.lay(presence, &journey.path, true);
-        let back = if journey.backward { last } else { self.lay(presence, &journey.back, false)[0] };
         let shaped = transit.is_some();
+        let spreads = self.spreads(&spec, &journey.way.path, shaped);
+        let installed = self.install(presence, &spec, &journey.key, &journey.way, spreads);
         if let Some(machine) = transit {
             let (part, card) = self.target(presence);
             self.parts[part].add_shaper(card, self.state.plan.nodes[spec.dst as usize].domain, machine);
         }
         let footing = |card, (route, hops)| Footing { card, route, hops };
         let (part, card) = self.origin(presence);
-        let sender = self.sender(rp, footing(card, first), shaped, &spec, &packets, &journey);
+        let flags = if shaped { TRANSIT } else { 0 } | if spreads { SPREAD } else { 0 };
+        let sender = self.sender(rp, footing(card, installed.sender), flags, &spec, &packets, &journey);
         let sender = self.parts[part].add_sender(sender, details(&birth, &spec, tells, self.state.now, &journey));
+        self.spread(part, sender, birth.identity, installed.routes);
         let (end, card) = self.target(presence);
-        let receiver = self.receiver(np, footing(card, back), tells, &spec, &packets, &journey);
+        let mut receiver = self.receiver(np, footing(card, installed.receiver), tells, &spec, &packets, &journey);
+        receiver.backward = installed.backward;
         self.parts[end].add_receiver(receiver);
         self.feeds[source].flows.insert(spec.handle, presence);
         if spec.probed {
@@ -168,7 +170,8 @@ impl<S: Scheme> World<S> {
             Some(_) => payload_path
                 .map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |path| path.bdp_bytes()),
         };
-        Journey { path, stranded, back, backward, exchange, base_rtt, ideal, line_rate, bdp_bytes }
+        let way = Way { path, back, backward };
+        Journey { key, way, stranded, exchange, base_rtt, ideal, line_rate, bdp_bytes }
     }
 
     fn facts_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, journey: &Journey) -> FlowFacts {
@@ -185,9 +188,9 @@ impl<S: Scheme> World<S> {
             mtu_bytes: packets.mtu_bytes,
             mtu_wire_bytes: journey.exchange.data_wire_bytes,
             weight: spec.weight,
-            hops: journey.path.len().saturating_sub(1) as u8,
+            hops: journey.way.path.len().saturating_sub(1) as u8,
             ack_delay: self.state.plan.host(spec.dst).ack_delay,
-            inter_domain: domain::inter_domain(&self.state.plan, &journey.path, journey.exchange),
+            inter_domain: domain::inter_domain(&self.state.plan, &journey.way.path, journey.exchange),
         }
     }
 
@@ -195,7 +198,7 @@ impl<S: Scheme> World<S> {
         &self,
         rp: S::Rp,
         Footing { card, route, hops }: Footing,
-        transit: bool,
+        packet_flags: u8,
         spec: &FlowSpec,
         packets: &Packets,
         journey: &Journey,
@@ -223,7 +226,7 @@ impl<S: Scheme> World<S> {
             card,
             class: spec.class,
             int: packets.format.int,
-            packet_flags: if transit { TRANSIT } else { 0 },
+            packet_flags,
             ecn: packets.format.ecn,
             ended: false,
             full_frame: packets.sizes.full_frame,
@@ -259,7 +262,7 @@ impl<S: Scheme> World<S> {
             due: Time::NEVER,
             route,
             hops,
-            backward: journey.backward,
+            backward: journey.way.backward,
             delivered_at: None,
             marked: 0,
         }
@@ -315,7 +318,7 @@ fn details(birth: &Birth, spec: &FlowSpec, tells: bool, now: Time, journey: &Jou
         timeouts: 0,
         notifications: 0,
         first_notified: None,
-        path: journey.path.as_slice().into(),
+        path: journey.way.path.as_slice().into(),
         detours: Vec::new(),
     }
 }

@@ -116,6 +116,7 @@ fn other_rules(seed: u64, plan: &mut Plan) {
         next_hops: if yes() { NextHops::Descending } else { NextHops::ByLink },
         base_rtt: if yes() { BaseRtt::Payload } else { BaseRtt::Wire },
         random: if yes() { Random::Shared { first: seed } } else { Random::Own },
+        ..plan.model
     };
     plan.switches[0].count_passing = yes();
     let host = &mut plan.hosts[0];

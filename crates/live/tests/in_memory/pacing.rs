@@ -44,7 +44,7 @@ fn a_flow_is_paced_to_the_rate_it_is_given() {
     // F0 may send 14 Gb/s on a link of 40 Gb/s.
     let loaded = loaded(&format!("{VICTIM}{CAPTURE}"), Some("none"));
     let kept = live(&loaded);
-    let port = kept.flows.iter().find(|flow| flow.source == 0).map(|flow| flow.path[0]).unwrap();
+    let port = kept.flows.iter().find(|flow| flow.source == 0).map(|flow| flow.path.ports()[0]).unwrap();
     let sent: Vec<_> = kept.raw_frames.iter().filter(|frame| frame.port == port && frame.frame_bytes > 1000).collect();
     assert_eq!(sent.len(), 400);
     for pair in sent.windows(2) {

@@ -153,7 +153,7 @@ fn a_storm_of_pauses_that_run_out_only_delays() {
 #[test]
 fn a_host_that_is_paused_for_good_is_the_only_one_to_wait() {
     let loaded = loaded(&format!("{INCAST}{CAPTURE}"), Some("none"));
-    let (pause, victim) = (pause(&loaded), live(&loaded).flows[0].path[0]);
+    let (pause, victim) = (pause(&loaded), live(&loaded).flows[0].path.ports()[0]);
     let (kept, _) = live_among(&loaded, &mut |to, _| if to == victim { vec![pause.clone()] } else { Vec::new() });
     assert_eq!(kept.counters.drops_lossless, 0);
     let waits: Vec<bool> = kept.flows.iter().map(|flow| flow.acked_at.is_none()).collect();

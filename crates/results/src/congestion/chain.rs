@@ -15,8 +15,8 @@ pub struct Life<'a> {
     pub start: Time,
     pub end: Time,
     pub priority: u8,
-    /// The egress ports on its way, the sender's first.
-    pub path: &'a [u32],
+    /// Hops that its packets took: an egress port, and the next one.
+    pub hops: &'a [(u32, u32)],
 }
 
 /// What is known of the stop with the same number.
@@ -74,13 +74,13 @@ pub fn next_hops<'a>(
 ) -> NextHops {
     let mut next_hops = NextHops::new();
     for life in lives {
-        for hop in life.path.windows(2) {
-            let (by, next) = ((hop[0], life.priority), (hop[1], life.priority));
+        for &(from, to) in life.hops {
+            let (by, next) = ((from, life.priority), (to, life.priority));
             if !matters(by, next) {
                 continue;
             }
             // Flows come by their starts, so lives that touch can be joined at once.
-            let alive = next_hops.entry(by).or_default().entry(hop[1]).or_default();
+            let alive = next_hops.entry(by).or_default().entry(to).or_default();
             match alive.last_mut() {
                 Some((_, end)) if life.start <= *end => *end = life.end.max(*end),
                 _ => alive.push((life.start, life.end)),
@@ -109,9 +109,9 @@ mod tests {
 
     /// A chain of egresses 0, 2, 4; another flow comes by 0 and goes elsewhere, by 8.
     fn found(stops: &[Stop], flow_end: u64) -> Vec<(Vec<u32>, u32, u32)> {
-        let lives = [(&[0, 2, 4][..], flow_end), (&[0, 8][..], 100)];
+        let lives = [(&[(0, 2), (2, 4)][..], flow_end), (&[(0, 8)][..], 100)];
         let lives =
-            lives.iter().map(|&(path, end)| Life { start: Time::ZERO, end: Time::from_us(end), priority: 3, path });
+            lives.iter().map(|&(hops, end)| Life { start: Time::ZERO, end: Time::from_us(end), priority: 3, hops });
         links(stops, &of_queue(stops), lives, |_| Span::from_us(1))
             .into_iter()
             .map(|l| (l.causes, l.root, l.depth))

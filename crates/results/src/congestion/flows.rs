@@ -56,8 +56,19 @@ impl Flow {
 pub struct Flows {
     pub list: Vec<Flow>,
     words: Words,
-    /// By [`Flow::path_text`]: the egress ports of that path.
-    paths: HashMap<u32, Vec<u32>>,
+    /// Paths by [`Flow::path_text`].
+    paths: HashMap<u32, Ways>,
+}
+
+/// Where packets of a flow went, by one path or by several.
+#[derive(Default)]
+struct Ways {
+    /// Egress ports, each once, the sender's first and the last switch's last.
+    ports: Vec<u32>,
+    /// An egress port, and the next one.
+    hops: Vec<(u32, u32)>,
+    /// Ports that are on every path.
+    shared: Vec<u32>,
 }
 
 const COLUMNS: [&str; 22] = [
@@ -149,24 +160,63 @@ impl Flows {
         self.words.word(number)
     }
 
-    /// `h0>s0>s1#1>r0` is by the ports `h0->s0`, `s0->s1#1`, `s1->r0`.
+    /// `h0>s0>s1#1>r0` is by the ports `h0->s0`, `s0->s1#1`, `s1->r0`; `|` is between paths.
     fn know_path(&mut self, number: u32, network: &Network) -> Result<(), Diagnostic> {
         if self.paths.contains_key(&number) {
             return Ok(());
         }
+        let mut ways = Ways::default();
         // Names of nodes have no such signs.
-        let hops: Vec<&str> = self.words.word(number).split('>').collect();
-        let mut ports = Vec::with_capacity(hops.len());
-        for hop in hops.windows(2) {
-            let from = hop[0].split('#').next().unwrap_or_default();
-            ports.push(known_port(network, &format!("{from}->{}", hop[1]))?);
+        for path in self.words.word(number).split('|') {
+            let nodes: Vec<&str> = path.split('>').collect();
+            let mut ports = Vec::with_capacity(nodes.len());
+            for hop in nodes.windows(2) {
+                let from = hop[0].split('#').next().unwrap_or_default();
+                ports.push(known_port(network, &format!("{from}->{}", hop[1]))?);
+            }
+            ways.add(&ports);
         }
-        self.paths.insert(number, ports);
+        self.paths.insert(number, ways);
         Ok(())
     }
 
-    pub fn path(&self, flow: &Flow) -> &[u32] {
-        self.paths.get(&flow.path_text).map_or(&[], Vec::as_slice)
+    fn ways(&self, flow: &Flow) -> Option<&Ways> {
+        self.paths.get(&flow.path_text)
+    }
+
+    /// Egress ports that packets of a flow crossed, the sender's first and the one to the receiver last.
+    pub fn ports(&self, flow: &Flow) -> &[u32] {
+        self.ways(flow).map_or(&[], |ways| &ways.ports)
+    }
+
+    /// Hops that packets of a flow took: an egress port, and the next one.
+    pub fn hops(&self, flow: &Flow) -> &[(u32, u32)] {
+        self.ways(flow).map_or(&[], |ways| &ways.hops)
+    }
+
+    /// Ports that all packets of a flow crossed.
+    pub fn shared_ports(&self, flow: &Flow) -> impl Iterator<Item = u32> {
+        self.ways(flow).into_iter().flat_map(|ways| ways.shared.iter().copied())
+    }
+}
+
+impl Ways {
+    fn add(&mut self, path: &[u32]) {
+        for hop in path.windows(2).map(|hop| (hop[0], hop[1])) {
+            if !self.hops.contains(&hop) {
+                self.hops.push(hop);
+            }
+        }
+        if self.ports.is_empty() {
+            (self.ports, self.shared) = (path.to_vec(), path.to_vec());
+            return;
+        }
+        self.shared.retain(|port| path.contains(port));
+        for port in path {
+            if !self.ports.contains(port) {
+                self.ports.insert(self.ports.len() - 1, *port);
+            }
+        }
     }
 }
 
@@ -174,4 +224,20 @@ impl Flows {
 pub fn span_us(from: Time, until: Time) -> f64 {
     let span: Span = until.saturating_since(from);
     span.as_us()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_paths_share_their_ends() {
+        let mut ways = Ways::default();
+        ways.add(&[0, 2, 6, 9]);
+        assert_eq!((&ways.ports, &ways.shared), (&vec![0, 2, 6, 9], &vec![0, 2, 6, 9]));
+        ways.add(&[0, 3, 7, 9]);
+        assert_eq!(ways.ports, [0, 2, 6, 3, 7, 9], "from the sender to the receiver");
+        assert_eq!(ways.hops, [(0, 2), (2, 6), (6, 9), (0, 3), (3, 7), (7, 9)]);
+        assert_eq!(ways.shared, [0, 9]);
+    }
 }

@@ -57,6 +57,6 @@ pub fn lives(flows: &Flows, end: Time) -> impl Iterator<Item = Life<'_>> {
         start: flow.start,
         end: flow.network_end(end),
         priority: flow.priority,
-        path: flows.path(flow),
+        hops: flows.hops(flow),
     })
 }

@@ -48,7 +48,7 @@ impl<'a> Holds<'a> {
 
     /// In order of their beginnings.
     pub fn of(&self, flows: &Flows, flow: &Flow, end: Time) -> Vec<Hold> {
-        let (start, end, path) = (flow.start, flow.network_end(end), flows.path(flow));
+        let (start, end, path) = (flow.start, flow.network_end(end), flows.ports(flow));
         let mut holds = Vec::new();
         for &port in path {
             let Some(own) = self.trees.of_queue.get(&(port, flow.priority)) else { continue };
@@ -87,7 +87,7 @@ fn victim(index: u32, flow: &Flow, holds: &[Hold], flows: &Flows, network: &Netw
     let held = covered(foreign.iter().copied());
     let life = flow.network_end(end).saturating_since(flow.start);
     let free = life - covered(holds.iter());
-    let slowest = flows.path(flow).iter().map(|&port| network.names.rate(port).bps()).min().unwrap_or(0) as f64;
+    let slowest = flows.shared_ports(flow).map(|port| network.names.rate(port).bps()).min().unwrap_or(0) as f64;
     let rate = if free > Span::ZERO { (flow.delivered_bytes as f64 * 8.0 / free.as_s()).min(slowest) } else { slowest };
     Some(Victim {
         flow: index,

@@ -62,7 +62,7 @@ pub fn table<'a>(flows: &'a Flows, curves: &FlowCurves) -> FlowTable<'a> {
     let (mut texts, mut paths) = (Numbered::default(), Numbered::default());
     let label = flows.list.iter().map(|flow| texts.number(flow.label, || flows.word(flow.label))).collect();
     let source = flows.list.iter().map(|flow| texts.number(flow.source, || flows.word(flow.source))).collect();
-    let path = flows.list.iter().map(|flow| paths.number(flow.path_text, || flows.path(flow))).collect();
+    let path = flows.list.iter().map(|flow| paths.number(flow.path_text, || flows.ports(flow))).collect();
     fn column<T>(flows: &Flows, of: impl Fn(&Flow) -> T) -> Vec<T> {
         flows.list.iter().map(of).collect()
     }

@@ -127,15 +127,15 @@ fn is_alive(flow: &Flow, at: Time, end: Time) -> bool {
 fn typical<'a>(story: &Story, flows: &'a Flows, stops: &[Stopped], at: Time, end: Time) -> Vec<&'a Flow> {
     let alive = |flow: &&Flow| is_alive(flow, at, end);
     let holds = |flow: &Flow| -> Vec<&Stopped> {
-        let path = flows.path(flow);
+        let path = flows.ports(flow);
         stops.iter().filter(|stop| path.contains(&stop.port)).collect()
     };
-    let is_foreign = |flow: &Flow, stop: &&Stopped| stop.root.is_some_and(|root| !flows.path(flow).contains(&root));
+    let is_foreign = |flow: &Flow, stop: &&Stopped| stop.root.is_some_and(|root| !flows.ports(flow).contains(&root));
     let victims = story.victims.iter().map(|victim| &flows.list[victim.flow as usize]);
     for victim in victims.filter(alive) {
         let Some(hold) = holds(victim).into_iter().rfind(|stop| is_foreign(victim, stop)) else { continue };
         let guilty = |flow: &&Flow| {
-            let path = flows.path(flow);
+            let path = flows.ports(flow);
             path.contains(&hold.port) && hold.root.is_some_and(|root| path.contains(&root))
         };
         return flows.list.iter().filter(alive).find(guilty).into_iter().chain([victim]).collect();
@@ -160,7 +160,7 @@ fn flow_name(flows: &Flows, flow: &Flow) -> String {
 }
 
 fn way(flows: &Flows, flow: &Flow) -> Way {
-    Way { name: flow_name(flows, flow), ports: flows.path(flow).to_vec() }
+    Way { name: flow_name(flows, flow), ports: flows.ports(flow).to_vec() }
 }
 
 #[cfg(test)]

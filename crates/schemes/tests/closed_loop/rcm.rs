@@ -276,7 +276,7 @@ fn rcm_9_7_a_victim_leaves_the_region_and_harmful_flows_stay() {
         });
         let way = |id: u32| {
             let flow = world.flows.iter().find(|flow| flow.id == id).expect("a record of every flow");
-            (up.iter().position(|at| flow.path.contains(at)), flow.delivered_bytes)
+            (up.iter().position(|at| flow.path.contains(*at)), flow.delivered_bytes)
         };
         (way(0).0, way(2), moved, world.counters.naks_sent)
     };

@@ -172,6 +172,7 @@ fn the_plan_is_what_the_files_say() {
         next_hops: NextHops::Descending,
         base_rtt: BaseRtt::Payload,
         random: Random::Shared { first: 6 * plan.nodes.len() as u64 + 2 },
+        ..Model::default()
     };
     assert_eq!(plan.model, model);
     let host = &plan.hosts[0];

@@ -1,0 +1,70 @@
+//! The contract of forwarding: which way a packet takes.
+//!
+//! A sender chooses among the numbered paths of its flow ([`PathChoice`]), a switch among the equal-cost next hops of
+//! a packet ([`NextHop`]). Both only decide: they hold no port, event or packet, and the network calls them. A run in
+//! which every flow keeps one path has neither; its paths are resolved when flows start.
+
+use crate::contract::packet::Ecn;
+use xoff_engine::{BitRate, Span, Time};
+
+/// What a path choice may know of its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct PathFacts {
+    /// Seed of the run, for [`xoff_engine::stream`].
+    pub seed: u64,
+    /// Identity of the flow; stable for a given scenario.
+    pub flow: u64,
+}
+
+/// Chooses a path for each packet of one flow, at its sender.
+pub trait PathChoice: Send {
+    /// Returns the path of packet `psn`, which leaves now: a number below `paths`, which is at least 1.
+    fn pick(&mut self, now: Time, psn: u32, paths: u16) -> u16;
+    /// Takes note of an ACK or NAK: the path and the mark of the data packet that caused it, and its round trip.
+    fn on_ack(&mut self, _now: Time, _path: u16, _ecn: Ecn, _rtt: Span) {}
+    /// Takes note of a loss (a NAK, a timeout, or a retransmission that the reaction point asks for): the path that the
+    /// oldest unacknowledged packet took last.
+    fn on_loss(&mut self, _now: Time, _path: u16) {}
+}
+
+/// What a next-hop choice may know of its switch.
+#[derive(Clone, Copy, Debug)]
+pub struct NextHopFacts {
+    /// Seed of the run, for [`xoff_engine::stream`].
+    pub seed: u64,
+    /// Number of the switch among switches; stable for a given scenario.
+    pub switch: u32,
+}
+
+/// A packet that has arrived at a switch and needs a next hop.
+#[derive(Clone, Copy, Debug)]
+pub struct Forwarded {
+    /// Time of arrival.
+    pub now: Time,
+    /// Hash of the flow's identity.
+    pub flow: u32,
+    /// Path number that the sender chose: the packet's entropy.
+    pub path: u16,
+    /// Index into [`crate::network::plan::Classes::list`].
+    pub class: u8,
+}
+
+/// One of the equal-cost next hops of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// Egress port, as the switch numbers its ports.
+    pub port: u16,
+    /// Bytes in all queues of that egress, without the frame on the wire.
+    pub queue_bytes: u64,
+    /// PFC stops the packet's class there.
+    pub paused: bool,
+    /// Rate of its link.
+    pub rate: BitRate,
+}
+
+/// Chooses the next hop of each packet, at one switch.
+pub trait NextHop: Send {
+    /// Returns the place of the chosen one among `candidates`, of which there are at least two. Their order is that of
+    /// [`crate::network::plan::NextHops`].
+    fn pick(&mut self, packet: &Forwarded, candidates: &[Candidate]) -> usize;
+}

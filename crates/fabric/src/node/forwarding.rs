@@ -1,0 +1,185 @@
+//! State of forwarding in a part: paths that senders choose from, next hops that switches choose from.
+//!
+//! A run in which every flow keeps one path has none of it.
+
+use crate::contract::forwarding::{Candidate, PathChoice};
+use crate::contract::packet::TableRoute;
+use crate::id::{PortId, SenderId, SwitchId};
+use crate::network::forwarding::{NextHopMachine, PathMachine};
+use std::collections::VecDeque;
+use xoff_engine::{Table, Time};
+
+/// Everything that a part needs to forward packets one by one, and free blocks of its route memory.
+#[derive(Default)]
+pub(crate) struct Forwarder {
+    /// Paths of flows that have several, by sender.
+    spreads: Table<SenderId, Option<Box<Spread>>>,
+    /// Next-hop choices by switch; empty if switches do not choose.
+    pub machines: Table<SwitchId, NextHopMachine>,
+    pub next_hops: NextHopTable,
+    /// Free blocks of the route memory, by length.
+    pub route_free: Vec<Vec<u32>>,
+    /// Candidates of the packet at hand.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Forwarder {
+    pub fn spread_mut(&mut self, flow: SenderId) -> Option<&mut Spread> {
+        self.spreads.get_mut(flow)?.as_deref_mut()
+    }
+
+    pub fn set_spread(&mut self, flow: SenderId, spread: Option<Box<Spread>>) {
+        if spread.is_some() || self.spreads.get(flow).is_some() {
+            *self.spreads.reach(flow, || None) = spread;
+        }
+    }
+}
+
+/// Equal-cost next hops of the switches of a part to every edge, in the part's own port numbers.
+#[derive(Default)]
+pub(crate) struct NextHopTable {
+    edges: usize,
+    /// `[switch][edge]` -> first and length in `ports`.
+    groups: Vec<(u32, u32)>,
+    ports: Vec<PortId>,
+}
+
+impl NextHopTable {
+    pub fn new(edges: usize) -> NextHopTable {
+        NextHopTable { edges, ..NextHopTable::default() }
+    }
+
+    /// Adds the next hops of the next (switch, edge). Most often they are those of the edge before.
+    pub fn push(&mut self, next_hops: &[PortId]) {
+        let before = self.groups.last().copied().filter(|&group| self.group(group) == next_hops);
+        let group = before.unwrap_or_else(|| {
+            self.ports.extend(next_hops);
+            ((self.ports.len() - next_hops.len()) as u32, next_hops.len() as u32)
+        });
+        self.groups.push(group);
+    }
+
+    fn group(&self, (first, len): (u32, u32)) -> &[PortId] {
+        &self.ports[first as usize..(first + len) as usize]
+    }
+
+    pub fn next_hops(&self, switch: SwitchId, edge: u16) -> &[PortId] {
+        self.group(self.groups[switch.get() as usize * self.edges + usize::from(edge)])
+    }
+}
+
+/// What the number of a path means in [`crate::contract::packet::Packet::route`].
+#[derive(Debug)]
+pub(crate) enum PathRoutes {
+    /// First cursors of paths in the route memory.
+    Installed(Box<[u32]>),
+    /// Switches choose: the destination's edge, and how many numbers there are.
+    Table { edge: u16, paths: u16 },
+}
+
+/// The paths of a flow, at its sender.
+pub(crate) struct Spread {
+    machine: PathMachine,
+    pub routes: PathRoutes,
+    /// Path of each outstanding packet, from packet `oldest` on.
+    taken: VecDeque<u16>,
+    oldest: u32,
+}
+
+impl Spread {
+    pub fn new(machine: PathMachine, routes: PathRoutes) -> Spread {
+        Spread { machine, routes, taken: VecDeque::new(), oldest: 0 }
+    }
+
+    /// Chooses the path of a packet that leaves now; its route. Packets before `una` are acknowledged.
+    pub fn pick(&mut self, now: Time, psn: u32, una: u32) -> u32 {
+        let paths = match &self.routes {
+            PathRoutes::Installed(routes) => routes.len() as u16,
+            PathRoutes::Table { paths, .. } => *paths,
+        };
+        let path = self.machine.pick(now, psn, paths);
+        assert!(path < paths, "path {path} of {paths}");
+        self.forget_before(una);
+        let place = (psn - self.oldest) as usize;
+        if place < self.taken.len() {
+            self.taken[place] = path;
+        } else {
+            self.taken.push_back(path);
+        }
+        match &self.routes {
+            PathRoutes::Installed(routes) => routes[usize::from(path)],
+            PathRoutes::Table { edge, .. } => TableRoute { edge: *edge, path }.word(),
+        }
+    }
+
+    fn forget_before(&mut self, una: u32) {
+        while self.oldest < una {
+            self.taken.pop_front();
+            self.oldest += 1;
+        }
+    }
+
+    /// Path that an outstanding packet took last.
+    fn path_of(&self, psn: u32) -> Option<u16> {
+        self.taken.get(psn.checked_sub(self.oldest)? as usize).copied()
+    }
+
+    pub fn machine(&mut self) -> &mut PathMachine {
+        &mut self.machine
+    }
+
+    /// Packet `una`, the oldest outstanding one, counts as lost.
+    pub fn on_loss(&mut self, now: Time, una: u32) {
+        if let Some(path) = self.path_of(una) {
+            self.machine.on_loss(now, path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::forwarding::PathFacts;
+    use crate::network::forwarding::PathRule;
+    use std::sync::Mutex;
+
+    static LOST: Mutex<Vec<u16>> = Mutex::new(Vec::new());
+
+    /// Packets 0, 1, 2, ... on paths 0, 2, 4, ... at first, and on path 9 from 1 us on.
+    struct Doubling;
+    impl PathChoice for Doubling {
+        fn pick(&mut self, now: Time, psn: u32, _: u16) -> u16 {
+            if now < Time::from_us(1) { 2 * psn as u16 } else { 9 }
+        }
+        fn on_loss(&mut self, _: Time, path: u16) {
+            LOST.lock().expect("one test").push(path);
+        }
+    }
+
+    #[test]
+    fn a_loss_is_blamed_on_the_path_that_the_packet_took_last() {
+        let machine = PathRule::Own(|_| Box::new(Doubling)).machine(&PathFacts { seed: 0, flow: 0 });
+        let mut spread = Spread::new(machine, PathRoutes::Table { edge: 5, paths: 10 });
+        let routes = [0, 1, 2, 3].map(|psn| spread.pick(Time::ZERO, psn, 0));
+        assert_eq!(routes, [0x8005_0000, 0x8005_0002, 0x8005_0004, 0x8005_0006]);
+        spread.on_loss(Time::ZERO, 1);
+        // Packet 2 is sent again after 0 and 1 were acknowledged.
+        spread.pick(Time::from_us(1), 2, 2);
+        spread.on_loss(Time::ZERO, 2);
+        spread.on_loss(Time::ZERO, 3);
+        spread.on_loss(Time::ZERO, 4);
+        assert_eq!(*LOST.lock().expect("one test"), [2, 9, 6], "packet 4 was never sent");
+    }
+
+    #[test]
+    fn equal_next_hops_are_stored_once() {
+        let ports = [1, 2, 3].map(PortId::new);
+        let mut table = NextHopTable::new(2);
+        for hops in [&ports[..2], &ports[..2], &ports[2..], &[]] {
+            table.push(hops);
+        }
+        let of = |switch: u32, edge| table.next_hops(SwitchId::new(switch), edge);
+        assert_eq!([of(0, 0), of(0, 1), of(1, 0), of(1, 1)], [&ports[..2], &ports[..2], &ports[2..], &[]]);
+        assert_eq!(table.ports.len(), 3);
+    }
+}

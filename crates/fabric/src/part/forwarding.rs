@@ -1,0 +1,123 @@
+//! Packets of flows with several paths: the sender's choice, the switch's choice, and where an ACK finds the number
+//! of the path that it answers.
+//!
+//! A path that was installed when its flow started is walked by a cursor, as that of any flow. Its number is in the
+//! route memory before its first port and after its last one; the word after that is where an ACK begins. Where
+//! switches choose, a packet carries the destination's edge and the number itself.
+
+use crate::contract::forwarding::{Candidate, Forwarded, NextHop, PathChoice};
+use crate::contract::packet::{Kind, Packet, TRANSIT, TableRoute};
+use crate::contract::scheme::Scheme;
+use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
+use crate::part::Part;
+
+impl<S: Scheme> Part<S> {
+    /// Chooses the path of a data packet that is about to leave its sender.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn choose_path(&mut self, flow: SenderId, packet: &mut Packet) {
+        let una = self.senders[flow].requester.seq.una;
+        if let Some(spread) = self.forwarding.spread_mut(flow) {
+            packet.route = spread.pick(self.now, packet.psn, una);
+        }
+    }
+
+    /// Passes an ACK or NAK to the path choice of its flow.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn path_acked(&mut self, flow: SenderId, ack: &Packet) {
+        let path = TableRoute::of(ack.route).map_or_else(|| self.route_ports[ack.route as usize] as u16, |at| at.path);
+        let rtt = ack.echoed(self.now);
+        if let Some(spread) = self.forwarding.spread_mut(flow) {
+            spread.machine().on_ack(self.now, path, ack.ecn, rtt);
+        }
+    }
+
+    /// Passes the loss of the oldest outstanding packet to the path choice of its flow, if it has one.
+    #[cold]
+    pub(crate) fn path_lost(&mut self, flow: SenderId) {
+        let una = self.senders[flow].requester.seq.una;
+        if let Some(spread) = self.forwarding.spread_mut(flow) {
+            spread.on_loss(self.now, una);
+        }
+    }
+
+    /// Where an ACK or NAK begins that answers a data packet of a flow with several paths.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn answer_route(&self, data: &Packet) -> u32 {
+        match TableRoute::of(data.route) {
+            Some(TableRoute { path, .. }) => {
+                let [edge, _] = self.trails[data.flow].edges.expect("a flow that switches forward has edges");
+                TableRoute { edge, path }.word()
+            }
+            None => self.route_ports[data.route as usize + 1],
+        }
+    }
+
+    /// Forwards a packet that carries no cursor; one to whose destination no way leads is lost.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn forward_by_table(&mut self, ingress: PortId, packet: &mut Packet) {
+        let route = TableRoute::of(packet.route).expect("a cursor is inside the route memory");
+        match self.next_hop(self.ports[ingress].switch(), route, packet) {
+            Some(egress) => self.switch_receive_rare(ingress, egress, packet),
+            None => {
+                self.counters.drops_fault += 1;
+                self.lose(packet);
+            }
+        }
+    }
+
+    fn next_hop(&mut self, switch: SwitchId, route: TableRoute, packet: &Packet) -> Option<PortId> {
+        let next_hops = self.forwarding.next_hops.next_hops(switch, route.edge);
+        if next_hops.len() < 2 {
+            return next_hops.first().copied().or_else(|| self.port_to_host(switch, packet));
+        }
+        let mut candidates = std::mem::take(&mut self.forwarding.candidates);
+        candidates.clear();
+        candidates.extend(next_hops.iter().map(|&id| {
+            let port = &self.ports[id];
+            Candidate {
+                port: self.local(id),
+                queue_bytes: port.queued_bytes,
+                paused: port.paused & 1 << packet.class != 0,
+                rate: self.media.of(port).rate.rate(),
+            }
+        }));
+        let flow = self.cards[packet.flow].name;
+        let facts = Forwarded { now: self.now, flow, path: route.path, class: packet.class };
+        let chosen = self.forwarding.machines[switch].pick(&facts, &candidates);
+        self.forwarding.candidates = candidates;
+        Some(self.forwarding.next_hops.next_hops(switch, route.edge)[chosen])
+    }
+
+    /// The port of a switch to the host where a packet ends, if that host is at this switch.
+    fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        let card = &self.cards[packet.flow];
+        let host = match packet.kind {
+            Kind::Data if card.receiver != ReceiverId::NONE => self.receivers[card.receiver].host,
+            Kind::Ack | Kind::Nak | Kind::Notification if card.sender != SenderId::NONE => {
+                self.senders[card.sender].host
+            }
+            _ => return None,
+        };
+        let port = self.hosts[host].port.peer();
+        (self.ports[port].switch() == switch).then_some(port)
+    }
+
+    /// A packet whose flow is shaped or has several paths is at a switch. Returns whether it stays in a queue of its
+    /// flow's own.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_at_flow(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
+        if packet.flags & TRANSIT != 0 {
+            return self.in_transit(ingress, egress, packet);
+        }
+        if packet.kind == Kind::Data {
+            let hop = (self.ports[ingress.peer()].name, self.ports[egress].name);
+            self.trails[packet.flow].note_hop(hop);
+        }
+        false
+    }
+}

@@ -1,0 +1,171 @@
+//! The paths of a flow: one, several that its sender chooses from, or those that switches choose hop by hop.
+
+use crate::contract::forwarding::{NextHopFacts, PathFacts};
+use crate::contract::packet::TableRoute;
+use crate::contract::record::Paths;
+use crate::contract::scheme::Scheme;
+use crate::contract::traffic::FlowSpec;
+use crate::id::{PortId, PresenceId, SenderId};
+use crate::network::plan::{NodeKind, Plan};
+use crate::network::route::FlowKey;
+use crate::node::forwarding::{NextHopTable, PathRoutes, Spread};
+use crate::run::World;
+use crate::run::presence::Ends;
+
+/// Where a path leads, and how what is sent back returns.
+pub(crate) struct Way {
+    pub path: Vec<u32>,
+    /// The way back; empty if it is the path read backwards.
+    pub back: Vec<u32>,
+    pub backward: bool,
+}
+
+/// What the two ends of a flow need to know of its paths: first word and hops.
+pub(crate) struct Installed {
+    pub sender: (u32, u8),
+    pub receiver: (u32, u8),
+    pub backward: bool,
+    /// Paths that the sender chooses from, if there are several.
+    pub routes: Option<PathRoutes>,
+}
+
+impl<S: Scheme> World<S> {
+    /// Whether packets of a flow may take different paths. Flows that traffic pins and flows shaped in mid-path keep one.
+    pub(crate) fn spreads(&self, spec: &FlowSpec, path: &[u32], shaped: bool) -> bool {
+        self.state.plan.model.forwarding.is_per_packet() && spec.path.is_none() && !shaped && path.len() > 2
+    }
+
+    /// Installs the paths of a flow. `way` is its first.
+    pub(crate) fn install(
+        &mut self,
+        presence: PresenceId,
+        spec: &FlowSpec,
+        key: &FlowKey,
+        way: &Way,
+        spreads: bool,
+    ) -> Installed {
+        let forwarding = self.state.plan.model.forwarding;
+        if !spreads {
+            let [first, last] = self.lay(presence, &way.path, true, None);
+            let receiver = if way.backward { last } else { self.lay(presence, &way.back, false, None)[0] };
+            return Installed { sender: first, receiver, backward: way.backward, routes: None };
+        }
+        if forwarding.next_hop.is_some() {
+            return self.install_edges(presence, spec, forwarding.paths);
+        }
+        let mut routes = Vec::with_capacity(usize::from(forwarding.paths));
+        let mut first = None;
+        for number in 0..forwarding.paths {
+            let key = key.path(number);
+            let path = self.resolve_path(spec, &key, false).0;
+            let (back, backward) = self.resolve_back(spec, &key, &path);
+            let home = (!backward).then(|| self.lay(presence, &back, false, Some(Ends { number, answer: 0 }))[0]);
+            let answer = home.map_or(0, |(route, _)| route + 1);
+            let [there, last] = self.lay(presence, &path, true, Some(Ends { number, answer }));
+            routes.push(there.0 + 1);
+            first.get_or_insert((there, home.unwrap_or(last), backward));
+        }
+        let (sender, receiver, backward) = first.expect("at least one path");
+        Installed { sender, receiver, backward, routes: Some(PathRoutes::Installed(routes.into())) }
+    }
+
+    /// A flow whose next hops switches choose has a card in every part that its packets may cross.
+    fn install_edges(&mut self, presence: PresenceId, spec: &FlowSpec, paths: u16) -> Installed {
+        let routes = &self.parts[0].routes;
+        let edges = [spec.src, spec.dst].map(|host| routes.edge_of(host).unwrap_or(0) as u16);
+        let mut nodes = routes.nodes_between(spec.src, spec.dst);
+        nodes.extend(routes.nodes_between(spec.dst, spec.src));
+        for node in nodes {
+            let part = self.layout.part_of(node);
+            let card = self.card_in(presence, part);
+            self.parts[usize::from(part)].trails[card].edges = Some(edges);
+        }
+        // Cursors begin one past a handle.
+        let [back, edge] = edges;
+        let handle = |edge| (TableRoute { edge, path: 0 }.word() - 1, 0);
+        Installed {
+            sender: handle(edge),
+            receiver: handle(back),
+            backward: false,
+            routes: Some(PathRoutes::Table { edge, paths }),
+        }
+    }
+
+    /// Gives a sender the paths that it chooses from.
+    pub(crate) fn spread(&mut self, part: usize, flow: SenderId, identity: u64, routes: Option<PathRoutes>) {
+        let plan = &self.state.plan;
+        let facts = PathFacts { seed: plan.seed, flow: identity };
+        let forwarding = &mut self.parts[part].forwarding;
+        match (routes, forwarding.spread_mut(flow)) {
+            (Some(routes), Some(spread)) => spread.routes = routes,
+            (Some(routes), None) => {
+                let spread = Spread::new(plan.model.forwarding.choice.machine(&facts), routes);
+                forwarding.set_spread(flow, Some(Box::new(spread)));
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Makes the machines of switches that choose next hops.
+    pub(crate) fn build_next_hops(&mut self) {
+        let Some(rule) = self.state.plan.model.forwarding.next_hop else { return };
+        assert!(self.parts[0].routes.edges() <= TableRoute::EDGES_MOST, "more edges than a packet can name");
+        for node in switches(&self.state.plan) {
+            let part = &mut self.parts[usize::from(self.layout.part_of(node))];
+            let switch = part.switches[self.layout.switch_at(node)].name;
+            let machine = rule.machine(&NextHopFacts { seed: self.state.plan.seed, switch });
+            part.forwarding.machines.push(machine);
+        }
+        self.renew_next_hops();
+    }
+
+    /// Writes the routes of now into the tables of parts, in the port numbers of each.
+    pub(crate) fn renew_next_hops(&mut self) {
+        if self.state.plan.model.forwarding.next_hop.is_none() {
+            return;
+        }
+        let edges = self.parts[0].routes.edges();
+        for part in &mut self.parts {
+            part.forwarding.next_hops = NextHopTable::new(edges);
+        }
+        for node in switches(&self.state.plan) {
+            let part = &mut self.parts[usize::from(self.layout.part_of(node))];
+            for edge in 0..edges as u32 {
+                let names = part.routes.next_hops_to(node, edge);
+                let ports: Vec<PortId> = names.iter().map(|&name| self.layout.port_at(name)).collect();
+                part.forwarding.next_hops.push(&ports);
+            }
+        }
+    }
+
+    /// Routes have changed: packets under way may come by parts that their flows did not cross before.
+    pub(crate) fn enter_all_parts(&mut self) {
+        if self.state.plan.model.forwarding.next_hop.is_none() {
+            return;
+        }
+        let flows: Vec<PresenceId> = self.presences.iter().map(|(presence, _)| presence).collect();
+        for presence in flows {
+            let Some(edges) = self.trails_of(presence).find_map(|trail| trail.edges) else { continue };
+            for part in 0..self.parts.len() {
+                let card = self.card_in(presence, part as u16);
+                self.parts[part].trails[card].edges = Some(edges);
+            }
+        }
+    }
+
+    /// The paths of a flow's packets: its one path, or what ports saw of them.
+    pub(crate) fn paths_taken(&self, presence: PresenceId) -> Paths {
+        let path = &self.sender_of(presence).1.path;
+        let mut hops: Vec<(u32, u32)> = self.trails_of(presence).flat_map(|trail| trail.hops.iter().copied()).collect();
+        if hops.is_empty() {
+            return Paths::One(path.clone());
+        }
+        hops.sort_unstable();
+        Paths::covering(path[0], &hops)
+    }
+}
+
+/// Switches in the order of the plan, in which parts number theirs.
+fn switches(plan: &Plan) -> impl Iterator<Item = u32> {
+    (0..).zip(&plan.nodes).filter(|(_, node)| node.kind == NodeKind::Switch).map(|(node, _)| node)
+}
