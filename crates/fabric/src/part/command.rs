@@ -37,7 +37,7 @@ impl<S: Scheme> Part<S> {
         // Counted when the loop ends.
         self.counters.events = self.counters.events.wrapping_sub(1);
         for (number, command) in self.commands.remove(&index).unwrap_or_default() {
-            self.rank = self.rank.map(|rank| rank.with_index(number));
+            self.records.rank = self.records.rank.map(|rank| rank.with_index(number));
             self.carry_out_command(command);
         }
     }
@@ -48,26 +48,26 @@ impl<S: Scheme> Part<S> {
             FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
             FlowCommand::Send(flow, bytes, message) => self.send_message(flow, bytes, message),
             FlowCommand::Expect(receiver, bytes, message) => {
-                self.receivers[receiver].responder.seq.expect(bytes, message)
+                self.flows.receivers[receiver].responder.seq.expect(bytes, message)
             }
             FlowCommand::Cap(flow, rate) => {
-                self.senders[flow].pacing.cap = rate;
-                let limits = self.senders[flow].rp.limits();
+                self.flows.senders[flow].pacing.cap = rate;
+                let limits = self.flows.senders[flow].rp.limits();
                 self.apply_limits(flow, limits);
             }
             // It may have ended since the command was given.
-            FlowCommand::Stop(flow) if self.senders[flow].ended => {}
+            FlowCommand::Stop(flow) if self.flows.senders[flow].ended => {}
             FlowCommand::Stop(flow) => self.stop_flow(flow),
-            FlowCommand::Close(receiver) => self.receivers[receiver].responder.close(),
+            FlowCommand::Close(receiver) => self.flows.receivers[receiver].responder.close(),
         }
     }
 
     /// A flow that was added begins.
     pub(crate) fn open_flow(&mut self, flow: SenderId) {
-        let limits = self.senders[flow].rp.limits();
+        let limits = self.flows.senders[flow].rp.limits();
         self.apply_limits(flow, limits);
         // The first packet waits for nothing, whatever rate the flow begins with.
-        self.senders[flow].pacing.next_avail = self.now;
+        self.flows.senders[flow].pacing.next_avail = self.now;
         self.arm_flow_timer(flow);
         self.open_scanned(flow);
         self.try_to_send(flow);
@@ -75,10 +75,10 @@ impl<S: Scheme> Part<S> {
 
     /// More bytes may be sent by a flow that is fed by offers.
     pub(crate) fn offer(&mut self, flow: SenderId, bytes: u64) {
-        let details = &mut self.details[flow];
+        let details = &mut self.flows.details[flow];
         let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
         details.spec.offered_bytes = Some(offered);
-        let seq = &mut self.senders[flow].requester.seq;
+        let seq = &mut self.flows.senders[flow].requester.seq;
         debug_assert!(seq.stream.messages.is_none(), "a queue pair of messages is offered nothing else");
         seq.offer(offered);
         self.try_to_send(flow);
@@ -86,7 +86,7 @@ impl<S: Scheme> Part<S> {
 
     /// One more message for a queue pair.
     fn send_message(&mut self, flow: SenderId, bytes: u64, message: u32) {
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         let settings = &self.plan.hosts[self.hosts[sender.host].profile as usize];
         sender.send(bytes, message, settings.sizes.min_frame_bytes);
         self.try_to_send(flow);
@@ -94,7 +94,7 @@ impl<S: Scheme> Part<S> {
 
     /// A flow is stopped by its source.
     pub(crate) fn stop_flow(&mut self, flow: SenderId) {
-        let port_id = self.hosts[self.senders[flow].host].port;
+        let port_id = self.hosts[self.flows.senders[flow].host].port;
         self.end_flow(flow);
         // A NIC that scans may have set no wake-up because of this flow.
         if self.scans(port_id) {

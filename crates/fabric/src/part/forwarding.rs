@@ -16,8 +16,8 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn choose_path(&mut self, flow: SenderId, packet: &mut Packet) {
-        let una = self.senders[flow].requester.seq.una;
-        if let Some(spread) = self.forwarding.spread_mut(flow) {
+        let una = self.flows.senders[flow].requester.seq.una;
+        if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
             packet.route = spread.pick(self.now, packet.psn, una);
         }
     }
@@ -26,9 +26,10 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn path_acked(&mut self, flow: SenderId, ack: &Packet) {
-        let path = TableRoute::of(ack.route).map_or_else(|| self.route_ports[ack.route as usize] as u16, |at| at.path);
+        let path =
+            TableRoute::of(ack.route).map_or_else(|| self.paths.route_ports[ack.route as usize] as u16, |at| at.path);
         let rtt = ack.echoed(self.now);
-        if let Some(spread) = self.forwarding.spread_mut(flow) {
+        if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
             spread.machine().on_ack(self.now, path, ack.ecn, rtt);
         }
     }
@@ -36,8 +37,8 @@ impl<S: Scheme> Part<S> {
     /// Passes the loss of the oldest outstanding packet to the path choice of its flow, if it has one.
     #[cold]
     pub(crate) fn path_lost(&mut self, flow: SenderId) {
-        let una = self.senders[flow].requester.seq.una;
-        if let Some(spread) = self.forwarding.spread_mut(flow) {
+        let una = self.flows.senders[flow].requester.seq.una;
+        if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
             spread.on_loss(self.now, una);
         }
     }
@@ -48,10 +49,10 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn answer_route(&self, data: &Packet) -> u32 {
         match TableRoute::of(data.route) {
             Some(TableRoute { path, .. }) => {
-                let [edge, _] = self.trails[data.flow].edges.expect("a flow that switches forward has edges");
+                let [edge, _] = self.flows.trails[data.flow].edges.expect("a flow that switches forward has edges");
                 TableRoute { edge, path }.word()
             }
-            None => self.route_ports[data.route as usize + 1],
+            None => self.paths.route_ports[data.route as usize + 1],
         }
     }
 
@@ -60,7 +61,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn forward_by_table(&mut self, ingress: PortId, packet: &mut Packet) {
         let route = TableRoute::of(packet.route).expect("a cursor is inside the route memory");
-        match self.next_hop(self.ports[ingress].switch(), route, packet) {
+        match self.next_hop(self.links.ports[ingress].switch(), route, packet) {
             Some(egress) => self.switch_receive_rare(ingress, egress, packet),
             None => {
                 self.counters.drops_fault += 1;
@@ -70,40 +71,40 @@ impl<S: Scheme> Part<S> {
     }
 
     fn next_hop(&mut self, switch: SwitchId, route: TableRoute, packet: &Packet) -> Option<PortId> {
-        let next_hops = self.forwarding.next_hops.next_hops(switch, route.edge);
+        let next_hops = self.paths.forwarding.next_hops.next_hops(switch, route.edge);
         if next_hops.len() < 2 {
             return next_hops.first().copied().or_else(|| self.port_to_host(switch, packet));
         }
-        let mut candidates = std::mem::take(&mut self.forwarding.candidates);
+        let mut candidates = std::mem::take(&mut self.paths.forwarding.candidates);
         candidates.clear();
         candidates.extend(next_hops.iter().map(|&id| {
-            let port = &self.ports[id];
+            let port = &self.links.ports[id];
             Candidate {
                 port: self.local(id),
                 queue_bytes: port.queued_bytes,
                 paused: port.paused & 1 << packet.class != 0,
-                rate: self.media.of(port).rate.rate(),
+                rate: self.links.media.of(port).rate.rate(),
             }
         }));
-        let flow = self.cards[packet.flow].name;
+        let flow = self.flows.cards[packet.flow].name;
         let facts = Forwarded { now: self.now, flow, path: route.path, class: packet.class };
-        let chosen = self.forwarding.machines[switch].pick(&facts, &candidates);
-        self.forwarding.candidates = candidates;
-        Some(self.forwarding.next_hops.next_hops(switch, route.edge)[chosen])
+        let chosen = self.paths.forwarding.machines[switch].pick(&facts, &candidates);
+        self.paths.forwarding.candidates = candidates;
+        Some(self.paths.forwarding.next_hops.next_hops(switch, route.edge)[chosen])
     }
 
     /// The port of a switch to the host where a packet ends, if that host is at this switch.
     fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
-        let card = &self.cards[packet.flow];
+        let card = &self.flows.cards[packet.flow];
         let host = match packet.kind {
-            Kind::Data if card.receiver != ReceiverId::NONE => self.receivers[card.receiver].host,
+            Kind::Data if card.receiver != ReceiverId::NONE => self.flows.receivers[card.receiver].host,
             Kind::Ack | Kind::Nak | Kind::Notification if card.sender != SenderId::NONE => {
-                self.senders[card.sender].host
+                self.flows.senders[card.sender].host
             }
             _ => return None,
         };
         let port = self.hosts[host].port.peer();
-        (self.ports[port].switch() == switch).then_some(port)
+        (self.links.ports[port].switch() == switch).then_some(port)
     }
 
     /// A packet whose flow is shaped or has several paths is at a switch. Returns whether it stays in a queue of its
@@ -115,8 +116,8 @@ impl<S: Scheme> Part<S> {
             return self.in_transit(ingress, egress, packet);
         }
         if packet.kind == Kind::Data {
-            let hop = (self.ports[ingress.peer()].name, self.ports[egress].name);
-            self.trails[packet.flow].note_hop(hop);
+            let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
+            self.flows.trails[packet.flow].note_hop(hop);
         }
         false
     }

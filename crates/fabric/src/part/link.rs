@@ -9,21 +9,21 @@ use crate::part::Part;
 impl<S: Scheme> Part<S> {
     /// A host begins or ends a storm.
     pub(crate) fn set_storm(&mut self, port: PortId, class: u8, on: bool) {
-        let storm = &mut self.hosts[self.ports[port].host()].storm;
+        let storm = &mut self.hosts[self.links.ports[port].host()].storm;
         *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
-        self.ports[port].pfc_due |= 1 << class;
+        self.links.ports[port].pfc_due |= 1 << class;
         self.expect_free(port);
     }
 
     /// The PFC frame that a port has to send when its link comes up.
     pub(crate) fn pfc_state_frame(&mut self, port_id: PortId) -> Option<Packet> {
-        if self.ports[port_id].has(AT_HOST) {
+        if self.links.ports[port_id].has(AT_HOST) {
             return None;
         }
         for class in 0..self.classes as u8 {
             if self.buffer_of(port_id).starts_paused(usize::from(self.local(port_id)), class) {
                 self.set_pausing(port_id, class, true);
-                self.ports[port_id].pfc_due |= 1 << class;
+                self.links.ports[port_id].pfc_due |= 1 << class;
                 self.note_pause(port_id, class, true);
                 self.arm_refresh(port_id, class);
             }
@@ -33,9 +33,9 @@ impl<S: Scheme> Part<S> {
 
     /// What is in flight from a port is lost.
     pub(crate) fn lose_in_flight(&mut self, port: PortId) {
-        let fifo = &mut self.ports[port].in_flight;
-        let lost: Vec<Packet> = self.in_flight.iter(fifo).map(|item| item.packet).collect();
-        self.in_flight.clear(fifo);
+        let fifo = &mut self.links.ports[port].in_flight;
+        let lost: Vec<Packet> = self.links.in_flight.iter(fifo).map(|item| item.packet).collect();
+        self.links.in_flight.clear(fifo);
         self.cut_messages(port, &lost);
         for packet in lost {
             if !packet.kind.is_link_local() {
@@ -54,8 +54,8 @@ impl<S: Scheme> Part<S> {
         }
         self.watch.frames[port].advertised = 0;
         self.watch.frames[port].heard = 0;
-        self.ports[port].pfc_due = 0;
-        if !self.ports[port].has(AT_HOST) {
+        self.links.ports[port].pfc_due = 0;
+        if !self.links.ports[port].has(AT_HOST) {
             for class in 0..self.classes as u8 {
                 self.set_pausing(port, class, false);
             }
@@ -64,25 +64,25 @@ impl<S: Scheme> Part<S> {
 
     /// Empties an egress queue, giving its bytes back.
     pub(crate) fn flush(&mut self, port: PortId, class: u8) {
-        if self.ports[port].has(AT_HOST) {
+        if self.links.ports[port].has(AT_HOST) {
             // The flow that keeps its place waits as well, though not in the round-robin.
-            self.requeue_last(self.ports[port].host());
-            self.flush_scanned(self.ports[port].host());
+            self.requeue_last(self.links.ports[port].host());
+            self.flush_scanned(self.links.ports[port].host());
         }
         let queue_id = QueueId::of(port, class, self.classes);
         while let Some(packet) = self.take_from(port, class) {
-            self.queues[queue_id].drops += 1;
+            self.egress.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
-            if self.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {
-                self.ports[port].queued_bytes -= u64::from(packet.frame_bytes);
-                self.release(self.ports[port].switch(), &packet);
+            if self.links.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {
+                self.links.ports[port].queued_bytes -= u64::from(packet.frame_bytes);
+                self.release(self.links.ports[port].switch(), &packet);
             }
             self.lose(&packet);
         }
-        if self.ports[port].has(AWAITED) {
+        if self.links.ports[port].has(AWAITED) {
             self.serve_round_robin(port);
         }
-        let port = &mut self.ports[port];
+        let port = &mut self.links.ports[port];
         let at_host = port.has(AT_HOST);
         if !at_host || self.hosts[port.host()].ready[usize::from(class)].is_empty() {
             port.waiting &= !(1 << class);
@@ -90,9 +90,9 @@ impl<S: Scheme> Part<S> {
     }
 
     fn take_from(&mut self, port: PortId, class: u8) -> Option<Packet> {
-        if self.ports[port].has(HAS_VOQS) {
+        if self.links.ports[port].has(HAS_VOQS) {
             return self.take_from_voqs(port, class);
         }
-        self.queues[QueueId::of(port, class, self.classes)].pop(&mut self.queued, self.now)
+        self.egress.queues[QueueId::of(port, class, self.classes)].pop(&mut self.egress.queued, self.now)
     }
 }

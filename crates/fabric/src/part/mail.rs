@@ -102,7 +102,7 @@ impl<S: Scheme> Post<S> {
 pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
     let (share, size) = (SPARE / parts.len(), bag_size(parts.len()));
     for part in parts {
-        let cut = part.ports.iter().zip(&part.post.exits).filter(|(port, _)| port.has(CUT));
+        let cut = part.links.ports.iter().zip(&part.post.exits).filter(|(port, _)| port.has(CUT));
         let mut neighbours: Vec<u16> = cut.map(|(_, exit)| exit.part).collect();
         neighbours.sort_unstable();
         neighbours.dedup();
@@ -150,19 +150,19 @@ impl<S: Scheme> Part<S> {
         if packet.extra != NO_EXTRA {
             bag.cargo.push(match packet.kind {
                 Kind::Neighbour => Cargo::Message(self.voq_switches.take_message(packet.extra)),
-                Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
-                _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
-                _ => Cargo::Int(self.int.take_away(&packet)),
+                Kind::Notification => Cargo::Feedback(self.flows.feedback.remove(packet.extra)),
+                _ if packet.carries_feedback() => Cargo::Feedback(self.flows.feedback.remove(packet.extra)),
+                _ => Cargo::Int(self.flows.int.take_away(&packet)),
             });
         }
         if !packet.kind.is_link_local() {
             let at = packet.route as usize;
-            if let Some(&route) = self.route_ports.get(at) {
+            if let Some(&route) = self.paths.route_ports.get(at) {
                 let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
-                (packet.route, packet.flow) = (route, CardId::new(self.route_ports[beside]));
+                (packet.route, packet.flow) = (route, CardId::new(self.paths.route_ports[beside]));
             } else {
                 // No card is known there; the flow's number finds it.
-                packet.flow = CardId::new(self.cards[packet.flow].id);
+                packet.flow = CardId::new(self.flows.cards[packet.flow].id);
             }
         }
         bag.items.push((exit.port, InFlight { arrives, packet }));
@@ -185,18 +185,18 @@ impl<S: Scheme> Part<S> {
                 let packet = &mut item.packet;
                 match cargo.next().expect("one each") {
                     Cargo::Message(message) => packet.extra = self.voq_switches.put_message(message),
-                    Cargo::Feedback(feedback) => packet.extra = self.feedback.insert(feedback),
-                    Cargo::Int(parcel) => self.int.insert(&parcel, packet),
+                    Cargo::Feedback(feedback) => packet.extra = self.flows.feedback.insert(feedback),
+                    Cargo::Int(parcel) => self.flows.int.insert(&parcel, packet),
                 }
             }
             if TableRoute::of(item.packet.route).is_some() {
-                item.packet.flow = self.living[&item.packet.flow.get()];
+                item.packet.flow = self.flows.living[&item.packet.flow.get()];
             }
-            let port = &mut self.ports[*port_id];
+            let port = &mut self.links.ports[*port_id];
             if port.in_flight.is_empty() {
                 self.queue.push_named(item.arrives, kind::ARRIVE, port.name, port_id.get());
             }
-            self.in_flight.push(&mut port.in_flight, item);
+            self.links.in_flight.push(&mut port.in_flight, item);
         }
         drop(cargo);
         bag.items.clear();

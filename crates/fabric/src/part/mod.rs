@@ -7,7 +7,7 @@
 
 pub mod agenda;
 pub mod command;
-mod eager;
+pub(crate) mod compat;
 mod forwarding;
 mod link;
 pub mod mail;
@@ -16,6 +16,7 @@ mod pfc;
 mod scan;
 pub(crate) mod seen;
 mod shaper;
+pub(crate) mod state;
 mod switch;
 mod tap;
 pub mod trail;
@@ -25,26 +26,24 @@ mod watchdog;
 
 use crate::buffer::{Buffer, Ingress};
 use crate::contract::packet::{BACKWARD, Kind, Packet};
-use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
-use crate::contract::scheme::{Format, Notice, Scheme, TIMERS};
-use crate::flow::ends::{FlowDetails, Receiver, Sender};
-use crate::flow::identity::Card;
+use crate::contract::record::{ClassReport, Counters, PortReport};
+use crate::contract::scheme::{Format, Scheme};
 use crate::id::{CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::Plan;
-use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK, Media,
-    Port, Queue, TO_HOST,
+    AT_HOST, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK, Port,
+    Queue, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
 use command::FlowCommand;
+use compat::Compat;
 use mail::Post;
+use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use std::collections::HashMap;
 use std::sync::Arc;
-use trail::Trail;
-use xoff_engine::{Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
+use xoff_engine::{Key, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -113,86 +112,29 @@ pub struct Part<S: Scheme> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) now: Time,
     pub(crate) counters: Counters,
-    /// Records since they were last taken.
-    pub(crate) pauses: Vec<PauseRecord>,
-    pub(crate) pfc_frames: Vec<PfcRecord>,
-    pub(crate) taps: crate::node::tap::Taps,
-    /// See [`crate::run::World::storm_records`]; each with its port.
-    pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
-    /// The first, with its rank.
-    pub(crate) failure: Option<(Option<Key>, Failure)>,
-    pub(crate) news: Vec<News>,
+    pub(crate) records: Records,
     /// Nothing happens here before it, if there are other parts.
     pub(crate) next: Key,
-    /// The latest event so far, if there are other parts: what orders records among theirs.
-    pub(crate) rank: Option<Key>,
-    /// The same for each of the records.
-    pub(crate) news_ranks: Vec<Key>,
-    pub(crate) pause_ranks: Vec<Key>,
-    pub(crate) frame_ranks: Vec<Key>,
-    pub(crate) storm_ranks: Vec<Key>,
     /// What sources will do.
     pub(crate) commands: HashMap<u32, Vec<(u32, FlowCommand)>>,
     pub(crate) post: Post<S>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,
-
     pub(crate) queue: Agenda,
-    /// Every transmission ends in an event of its own, and what may happen now happens at once: the
-    /// order of scheduling counts.
-    pub(crate) eager: bool,
-    pub(crate) shared_random: Option<SharedRandom>,
-    /// Where the order of scheduling counts: the timers that have an event.
-    pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
-    pub(crate) ports: Table<PortId, Port>,
-    pub(crate) media: Media,
-    /// Of ports: times that the count of packets sent has begun again.
-    pub(crate) wraps: HashMap<PortId, u32>,
-    /// What all queues and all links hold.
-    pub(crate) queued: Pool<Packet>,
-    pub(crate) in_flight: Pool<InFlight>,
-    pub(crate) queues: Table<QueueId, Queue>,
+    pub(crate) compat: Compat,
+    pub(crate) links: Links,
+    pub(crate) egress: EgressQueues,
     pub(crate) switches: Table<SwitchId, Switch>,
     pub(crate) hosts: Table<HostId, Host>,
     pub(crate) classes: usize,
-    pub(crate) strict: u8,
-    pub(crate) quantum: Vec<i64>,
-    /// Deficit round-robin of ports with weighted classes.
-    pub(crate) deficit: Table<QueueId, i64>,
-    pub(crate) drr_next: Table<PortId, u8>,
-    /// Classes without strict priority are served round-robin, a packet each.
-    pub(crate) round_robin: bool,
-    pub(crate) gap_bytes: u32,
-    pub(crate) pfc_frame: u16,
-
     pub(crate) schemes: Arc<Vec<S>>,
     /// Per scheme: within a domain, and between domains.
     pub(crate) formats: Arc<Vec<[Format; 2]>>,
-    pub(crate) cps: Table<CpId, S::Cp>,
-    /// By port: its first congestion point.
-    pub(crate) cp_bases: Table<PortId, CpId>,
-    pub(crate) cp_due: Table<CpId, Time>,
-    pub(crate) cp_owner: Table<CpId, (PortId, u8)>,
-    /// Per congestion point: what orders its timers among others, whatever other schemes there are.
-    pub(crate) cp_names: Table<CpId, u32>,
-    pub(crate) notices: Vec<Notice<S::Feedback>>,
-    pub(crate) senders: Slab<SenderId, Sender<S::Rp>>,
-    pub(crate) receivers: Slab<ReceiverId, Receiver<S::Np>>,
-    pub(crate) details: Slab<SenderId, FlowDetails>,
-    pub(crate) cards: Slab<CardId, Card>,
-    pub(crate) trails: Slab<CardId, Trail>,
-    /// Cards of the flows that are not gone, by their number in the run.
-    pub(crate) living: HashMap<u32, CardId>,
-    pub(crate) int: crate::node::stacks::Stacks,
-    pub(crate) feedback: Slab<u32, S::Feedback>,
+    pub(crate) points: CongestionPoints<S>,
+    pub(crate) flows: Flows<S>,
     pub(crate) voq_switches: crate::node::voq::VoqSwitches<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
-
-    pub(crate) forwarding: crate::node::forwarding::Forwarder,
-    pub(crate) routes: Arc<Routes>,
-    pub(crate) route_ports: Vec<u32>,
-    pub(crate) loss: Table<PortId, f64>,
-    pub(crate) loss_rng: Table<PortId, Rng>,
+    pub(crate) paths: Paths,
     pub(crate) watch: crate::node::watch::Watch,
 }
 
@@ -200,7 +142,7 @@ impl<S: Scheme> Part<S> {
     /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
     pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
         let large = self.queue.is_large();
-        let watched = large || self.rank.is_some() || self.eager;
+        let watched = large || self.records.rank.is_some() || self.compat.eager;
         let mut looked_at = 0;
         let mut left = max_events;
         let pause = loop {
@@ -216,10 +158,10 @@ impl<S: Scheme> Part<S> {
             };
             left -= 1;
             if watched {
-                if self.eager {
+                if self.compat.eager {
                     self.queue.begin(key);
                 }
-                if let Some(rank) = &mut self.rank {
+                if let Some(rank) = &mut self.records.rank {
                     // An event that another one set for the same instant comes right after that one.
                     *rank = key.max(*rank);
                 }
@@ -243,9 +185,9 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn touch_next(&self) {
         if let Some(next) = self.queue.upcoming().last()
-            && let Some(port) = self.ports.get(PortId::new(next.index()))
+            && let Some(port) = self.links.ports.get(PortId::new(next.index()))
         {
-            std::hint::black_box(self.in_flight.place_of_front(&port.in_flight).map(|item| item.arrives));
+            std::hint::black_box(self.links.in_flight.place_of_front(&port.in_flight).map(|item| item.arrives));
         }
     }
 
@@ -279,39 +221,44 @@ impl<S: Scheme> Part<S> {
         for key in next() {
             let port = PortId::new(key.index());
             if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
-                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port.peer()].tx_bytes;
+                seen ^= self.links.ports[port].busy_until.ps() ^ self.links.ports[port.peer()].tx_bytes;
             }
         }
         let front = |key: &Key| match key.kind() {
-            kind::ARRIVE => {
-                self.in_flight.front(&self.ports[PortId::new(key.index())].in_flight).map(|item| &item.packet)
-            }
-            kind::PORT_FREE => self.queued.front(&self.queue(PortId::new(key.index()), 0).packets),
+            kind::ARRIVE => self
+                .links
+                .in_flight
+                .front(&self.links.ports[PortId::new(key.index())].in_flight)
+                .map(|item| &item.packet),
+            kind::PORT_FREE => self.egress.queued.front(&self.queue(PortId::new(key.index()), 0).packets),
             _ => None,
         };
         for packet in next().filter_map(front) {
             seen ^= u64::from(packet.route);
         }
         for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
-            let port = &self.ports[PortId::new(key.index())];
+            let port = &self.links.ports[PortId::new(key.index())];
             if port.has(AT_HOST) {
                 let flow = self.hosts[port.host()].last_served;
-                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.requester.seq.next));
+                seen ^= self.flows.senders.get(flow).map_or(0, |sender| u64::from(sender.requester.seq.next));
             }
         }
         for key in next().filter(|key| key.kind() == kind::ARRIVE) {
             let Some(packet) = front(key) else { continue };
-            if self.ports[PortId::new(key.index())].has(TO_HOST) {
-                let Some(card) = self.cards.get(packet.flow) else { continue };
-                seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
-                seen ^=
-                    self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.responder.seq.expected));
+            if self.links.ports[PortId::new(key.index())].has(TO_HOST) {
+                let Some(card) = self.flows.cards.get(packet.flow) else { continue };
+                seen ^= self.flows.senders.get(card.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
+                seen ^= self
+                    .flows
+                    .receivers
+                    .get(card.receiver)
+                    .map_or(0, |receiver| u64::from(receiver.responder.seq.expected));
                 continue;
             }
-            let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
+            let Some(&port) = self.paths.route_ports.get(packet.route as usize) else { continue };
             let port = PortId::new(port);
             let port = if packet.flags & BACKWARD == 0 { port } else { port.peer() };
-            seen ^= self.ports[port].busy_until.ps();
+            seen ^= self.links.ports[port].busy_until.ps();
             seen ^= self.queue(port, packet.class).bytes;
             seen ^= self.ingress(PortId::new(key.index()).peer(), packet.class).bytes;
         }
@@ -321,15 +268,15 @@ impl<S: Scheme> Part<S> {
     /// The last bit of the head of what `port` has in flight reaches the other end.
     #[inline]
     fn on_arrive(&mut self, port: PortId) {
-        let sender = &mut self.ports[port];
-        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.in_flight) else { return };
+        let sender = &mut self.links.ports[port];
+        let Some(&InFlight { arrives, mut packet }) = self.links.in_flight.front(&sender.in_flight) else { return };
         if arrives != self.now {
             // The link was cut and used again: this event belonged to a packet that is gone.
             debug_assert!(arrives > self.now);
             return;
         }
-        self.in_flight.drop_front(&mut sender.in_flight);
-        if let Some(next) = self.in_flight.front(&sender.in_flight)
+        self.links.in_flight.drop_front(&mut sender.in_flight);
+        if let Some(next) = self.links.in_flight.front(&sender.in_flight)
             && !sender.has(EAGER)
         {
             self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
@@ -348,7 +295,7 @@ impl<S: Scheme> Part<S> {
         }
         if lossy && self.lost_on_link(port) {
             self.counters.drops_fault += 1;
-            if self.loss[port] < 1.0 {
+            if self.links.loss[port] < 1.0 {
                 // Bad luck is no stall: what is lost is sent again, and comes through in the end.
                 self.watch.bad_luck_at = self.now;
             }
@@ -367,14 +314,14 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     fn lost_on_link(&mut self, port: PortId) -> bool {
-        let loss = self.loss[port];
-        loss > 0.0 && self.loss_rng[port].unit() < loss
+        let loss = self.links.loss[port];
+        loss > 0.0 && self.links.loss_rng[port].unit() < loss
     }
 
     /// The egress port at the cursor of a packet, which moves on; none if switches choose the packet's next hops.
     #[inline]
     fn next_port(&self, packet: &mut Packet) -> Option<PortId> {
-        let port = PortId::new(*self.route_ports.get(packet.route as usize)?);
+        let port = PortId::new(*self.paths.route_ports.get(packet.route as usize)?);
         Some(if packet.flags & BACKWARD == 0 {
             packet.route += 1;
             port
@@ -387,7 +334,7 @@ impl<S: Scheme> Part<S> {
     /// The port at a place in the memory of paths.
     #[inline]
     pub(crate) fn hop(&self, cursor: u32) -> PortId {
-        PortId::new(self.route_ports[cursor as usize])
+        PortId::new(self.paths.route_ports[cursor as usize])
     }
 
     /// Puts a packet on the wire now. The port must be free.
@@ -399,16 +346,16 @@ impl<S: Scheme> Part<S> {
     /// The same, for where most packets come by.
     #[inline(always)]
     pub(crate) fn transmit_here(&mut self, port_id: PortId, packet: &Packet) {
-        let port = &mut self.ports[port_id];
+        let port = &mut self.links.ports[port_id];
         debug_assert!(port.busy_until <= self.now);
-        let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
-        let (onto, along) = self.media.times(port, wire_bytes);
+        let wire_bytes = u32::from(packet.frame_bytes) + self.links.gap_bytes;
+        let (onto, along) = self.links.media.times(port, wire_bytes);
         let end = self.now + onto;
         port.busy_until = end;
         port.tx_bytes += u64::from(wire_bytes);
         port.tx_packets = port.tx_packets.wrapping_add(1);
         if port.tx_packets == 0 {
-            *self.wraps.entry(port_id).or_default() += 1;
+            *self.links.wraps.entry(port_id).or_default() += 1;
         }
         self.counters.packet_hops += 1;
         let arrives = end + along;
@@ -423,7 +370,7 @@ impl<S: Scheme> Part<S> {
         } else if port.in_flight.is_empty() {
             self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
         }
-        self.in_flight.push_with(&mut port.in_flight, |item| {
+        self.links.in_flight.push_with(&mut port.in_flight, |item| {
             item.arrives = arrives;
             item.packet = *packet;
         });
@@ -442,7 +389,7 @@ impl<S: Scheme> Part<S> {
     /// Makes sure the port is served once it is free.
     #[inline]
     pub(crate) fn expect_free(&mut self, port_id: PortId) {
-        let port = &mut self.ports[port_id];
+        let port = &mut self.links.ports[port_id];
         if port.flags & (FREE_PENDING | EAGER) != 0 {
             if port.has(EAGER) {
                 self.expect_free_sequenced(port_id);
@@ -455,7 +402,7 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     pub(crate) fn on_port_free(&mut self, port_id: PortId) {
-        let port = &mut self.ports[port_id];
+        let port = &mut self.links.ports[port_id];
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
             self.serve_host(port_id);
@@ -471,15 +418,15 @@ impl<S: Scheme> Part<S> {
     #[inline]
     pub(crate) fn pick_class(&mut self, port: PortId, eligible: u8) -> u8 {
         debug_assert!(eligible != 0);
-        let strict = eligible & self.strict;
+        let strict = eligible & self.egress.strict;
         if strict != 0 { 7 - strict.leading_zeros() as u8 } else { self.pick_weighted(port, eligible) }
     }
 
     #[cold]
     fn pick_weighted(&mut self, port: PortId, eligible: u8) -> u8 {
-        if self.round_robin {
+        if self.egress.round_robin {
             // The first after the one that was served last.
-            let next = u32::from(self.drr_next[port]);
+            let next = u32::from(self.egress.drr_next[port]);
             let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
             let class = next + turned.trailing_zeros();
             let classes = self.classes as u32;
@@ -487,33 +434,33 @@ impl<S: Scheme> Part<S> {
         }
         loop {
             let classes = self.classes as u8;
-            let class = self.drr_next[port] % classes;
-            let deficit = &mut self.deficit[QueueId::of(port, class, self.classes)];
+            let class = self.egress.drr_next[port] % classes;
+            let deficit = &mut self.egress.deficit[QueueId::of(port, class, self.classes)];
             if eligible & (1 << class) == 0 {
                 // Nothing to send, nothing saved up; a debt stays.
                 *deficit = (*deficit).min(0);
             } else if *deficit > 0 {
                 return class;
             } else {
-                *deficit += self.quantum[usize::from(class)];
+                *deficit += self.egress.quantum[usize::from(class)];
                 if *deficit > 0 {
                     return class;
                 }
             }
-            self.drr_next[port] = (class + 1) % classes;
+            self.egress.drr_next[port] = (class + 1) % classes;
         }
     }
 
     /// Charges a weighted class for what it sent; moves on when its share is used up.
     #[inline]
     pub(crate) fn charge(&mut self, port: PortId, class: u8, bytes: u16) {
-        if self.strict & (1 << class) == 0 {
-            let deficit = &mut self.deficit[QueueId::of(port, class, self.classes)];
+        if self.egress.strict & (1 << class) == 0 {
+            let deficit = &mut self.egress.deficit[QueueId::of(port, class, self.classes)];
             // What it sent beyond its share is taken off its next; in a round-robin, all of it is.
             *deficit -= i64::from(bytes);
             if *deficit <= 0 {
                 let next = usize::from(class) + 1;
-                self.drr_next[port] = if next == self.classes { 0 } else { next as u8 };
+                self.egress.drr_next[port] = if next == self.classes { 0 } else { next as u8 };
             }
         }
     }
@@ -523,7 +470,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn lose(&mut self, packet: &Packet) {
         if packet.kind != Kind::Notification {
             // Nobody need look at once.
-            self.note(News::Lost(self.cards[packet.flow].presence));
+            self.note(News::Lost(self.flows.cards[packet.flow].presence));
         }
         self.discard(packet);
     }
@@ -546,16 +493,16 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn release_cargo(&mut self, packet: &Packet) {
         if packet.kind == Kind::Notification || packet.carries_feedback() {
-            self.feedback.remove(packet.extra);
+            self.flows.feedback.remove(packet.extra);
         } else {
-            self.int.release(packet);
+            self.flows.int.release(packet);
         }
     }
 
     /// Stores a route, given by the names of its ports, in a network of one part; its first index.
     pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
         let at = self.take_block(path.len());
-        let words: Vec<u32> = path.iter().map(|&name| port_named(&self.ports, name).get()).collect();
+        let words: Vec<u32> = path.iter().map(|&name| port_named(&self.links.ports, name).get()).collect();
         self.fill_block(at, &words);
         at
     }
@@ -564,16 +511,16 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn port_reports(&mut self) -> Vec<PortReport> {
         let now = self.now;
         let length = now.ps().max(1) as f64;
-        let mut reports = Vec::with_capacity(self.ports.len());
-        for port_id in self.ports.ids() {
-            let port = &self.ports[port_id];
+        let mut reports = Vec::with_capacity(self.links.ports.len());
+        for port_id in self.links.ports.ids() {
+            let port = &self.links.ports[port_id];
             if port.has(GHOST) {
                 continue;
             }
             let at_host = port.has(AT_HOST);
             let paused = port.paused;
             let pfc = &self.watch.frames[port_id];
-            let wraps = self.wraps.get(&port_id).copied().unwrap_or(0);
+            let wraps = self.links.wraps.get(&port_id).copied().unwrap_or(0);
             let mut report = PortReport {
                 port: port.name,
                 tx_packets: u64::from(wraps) << 32 | u64::from(port.tx_packets),
@@ -584,7 +531,7 @@ impl<S: Scheme> Part<S> {
                 classes: Vec::with_capacity(self.classes),
             };
             for class in 0..self.classes as u8 {
-                let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
+                let queue = &mut self.egress.queues[QueueId::of(port_id, class, self.classes)];
                 queue.settle(now);
                 let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
                 let mut row = ClassReport {
@@ -607,24 +554,24 @@ impl<S: Scheme> Part<S> {
 
     /// Flows that have not ended, where their senders are.
     pub(crate) fn living_flows(&self) -> impl Iterator<Item = PresenceId> {
-        let living = self.senders.iter().filter(|(_, sender)| !sender.ended);
-        living.map(|(_, sender)| self.cards[sender.card].presence)
+        let living = self.flows.senders.iter().filter(|(_, sender)| !sender.ended);
+        living.map(|(_, sender)| self.flows.cards[sender.card].presence)
     }
 
     /// The number that a port has at its switch.
     pub(crate) fn local(&self, port: PortId) -> u16 {
-        self.ports[port.peer()].far_local
+        self.links.ports[port.peer()].far_local
     }
 
     /// An egress queue.
     #[inline(always)]
     pub(crate) fn queue(&self, port: PortId, class: u8) -> &Queue {
-        &self.queues[QueueId::of(port, class, self.classes)]
+        &self.egress.queues[QueueId::of(port, class, self.classes)]
     }
 
     /// Returns the buffer of the switch that owns `port`.
     pub(crate) fn buffer_of(&self, port: PortId) -> &Buffer {
-        &self.switches[self.ports[port].switch()].buffer
+        &self.switches[self.links.ports[port].switch()].buffer
     }
 
     /// Returns the ingress of a class at a port of a switch.
@@ -634,6 +581,6 @@ impl<S: Scheme> Part<S> {
 
     /// Whether the port's link is up.
     pub(crate) fn is_up(&self, port: PortId) -> bool {
-        !self.ports[port].has(DOWN)
+        !self.links.ports[port].has(DOWN)
     }
 }

@@ -22,17 +22,17 @@ impl<S: Scheme> Part<S> {
 
     /// The link of a NIC is free: the next packet goes, or the NIC sleeps until one may.
     fn serve_nic(&mut self, port_id: PortId) {
-        let host_id = self.ports[port_id].host();
+        let host_id = self.links.ports[port_id].host();
         if !self.is_up(port_id) {
             return;
         }
         self.release_paced(host_id, self.now);
         self.requeue_last(host_id);
         loop {
-            if self.ports[port_id].pfc_due != 0 {
+            if self.links.ports[port_id].pfc_due != 0 {
                 self.send_pfc(port_id);
             }
-            let port = &self.ports[port_id];
+            let port = &self.links.ports[port_id];
             if port.busy_until > self.now || port.has(crate::node::port::FREE_PENDING) {
                 break;
             }
@@ -41,8 +41,8 @@ impl<S: Scheme> Part<S> {
                 break;
             }
             let class = self.pick_class(port_id, eligible);
-            let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
-            if let Some(packet) = queue.pop(&mut self.queued, self.now) {
+            let queue = &mut self.egress.queues[QueueId::of(port_id, class, self.classes)];
+            if let Some(packet) = queue.pop(&mut self.egress.queued, self.now) {
                 let empty = queue.packets.is_empty();
                 self.settle_waiting(port_id, host_id, class, empty);
                 self.charge(port_id, class, packet.frame_bytes);
@@ -64,14 +64,14 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn settle_waiting(&mut self, port_id: PortId, host_id: HostId, class: u8, queue_empty: bool) {
         if queue_empty && self.hosts[host_id].ready[usize::from(class)].is_empty() {
-            self.ports[port_id].waiting &= !(1 << class);
+            self.links.ports[port_id].waiting &= !(1 << class);
         }
     }
 
     /// Decides what the NIC waits for: its own link, or the next pacing time.
     #[inline]
     fn plan_nic(&mut self, port_id: PortId, host_id: HostId) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
             self.expect_free(port_id);
             return;
@@ -99,7 +99,7 @@ impl<S: Scheme> Part<S> {
 
     /// Something changed: serve the NIC now if its link is free, or once it is.
     pub(crate) fn serve_nic_when_free(&mut self, port_id: PortId) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.has(crate::node::port::FREE_PENDING) {
             return;
         }
@@ -108,7 +108,7 @@ impl<S: Scheme> Part<S> {
 
     fn release_or_expect(&mut self, port_id: PortId) {
         let (host_id, free_at) = {
-            let port = &self.ports[port_id];
+            let port = &self.links.ports[port_id];
             (port.host(), port.busy_until)
         };
         self.release_paced(host_id, free_at);
@@ -125,7 +125,7 @@ impl<S: Scheme> Part<S> {
             }
             self.hosts[host_id].paced.pop();
             let flow = SenderId::new(key.index());
-            if let Some(sender) = self.senders.get(flow)
+            if let Some(sender) = self.flows.senders.get(flow)
                 && sender.pacing.state == SendState::Paced
                 && sender.host == host_id
                 && sender.pacing.next_avail == key.time()
@@ -137,11 +137,11 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn make_ready(&mut self, flow: SenderId) {
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         sender.pacing.state = SendState::Ready;
         let host = &mut self.hosts[sender.host];
         host.ready[usize::from(sender.class)].push(flow);
-        self.ports[host.port].waiting |= 1 << sender.class;
+        self.links.ports[host.port].waiting |= 1 << sender.class;
     }
 
     /// The flow served last rejoins the round-robin behind those that came while it was served.
@@ -155,7 +155,7 @@ impl<S: Scheme> Part<S> {
 
     /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
     pub(crate) fn leave_nic(&mut self, flow: SenderId) {
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         if sender.pacing.state == SendState::Scanned {
             self.close_scanned(flow);
             return;
@@ -179,7 +179,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     pub(crate) fn place_flow(&mut self, flow: SenderId) {
         let now = self.now;
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         if !sender.requester.has_data() || sender.ended {
             sender.pacing.state = SendState::Idle;
         } else if !sender.requester.may_send() {
@@ -188,20 +188,20 @@ impl<S: Scheme> Part<S> {
             self.make_ready(flow);
         } else {
             sender.pacing.state = SendState::Paced;
-            let key = Key::named(sender.pacing.next_avail, 0, self.cards[sender.card].name, flow.get());
+            let key = Key::named(sender.pacing.next_avail, 0, self.flows.cards[sender.card].name, flow.get());
             self.hosts[sender.host].paced.push(Reverse(key));
         }
     }
 
     /// A flow that was idle or blocked may have something to send.
     pub(crate) fn try_to_send(&mut self, flow: SenderId) {
-        let sender = &self.senders[flow];
+        let sender = &self.flows.senders[flow];
         let port_id = self.hosts[sender.host].port;
         if sender.pacing.state == SendState::Scanned {
             self.serve_scan(port_id);
         } else if matches!(sender.pacing.state, SendState::Idle | SendState::Blocked) {
             self.place_flow(flow);
-            if self.senders[flow].pacing.state != SendState::Idle {
+            if self.flows.senders[flow].pacing.state != SendState::Idle {
                 self.serve_nic_when_free(port_id);
             }
         }
@@ -212,8 +212,10 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     pub(crate) fn send_data(&mut self, port_id: PortId, host_id: HostId, flow: SenderId) -> bool {
         let now = self.now;
-        let gap_bytes = self.gap_bytes;
-        let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
+        let gap_bytes = self.links.gap_bytes;
+        let Some(sender) = self.flows.senders.get_mut(flow).filter(|sender| sender.host == host_id) else {
+            return false;
+        };
         let scanned = sender.pacing.state == SendState::Scanned;
         if sender.pacing.state != SendState::Ready && !scanned {
             return false; // It has left the round-robin since; this was its old place.
@@ -248,32 +250,32 @@ impl<S: Scheme> Part<S> {
             self.choose_path(flow, &mut packet);
         }
         if int {
-            self.int.begin(&mut packet);
+            self.flows.int.begin(&mut packet);
         }
-        self.cards[card].live += 1;
+        self.flows.cards[card].live += 1;
         self.counters.data_packets_sent += 1;
         if resent {
-            self.details[flow].packets_retransmitted += 1;
+            self.flows.details[flow].packets_retransmitted += 1;
             self.counters.data_packets_retransmitted += 1;
         }
         self.charge(port_id, packet.class, frame_bytes);
         self.transmit(port_id, &packet);
         if scanned {
-            let sender = &mut self.senders[flow];
+            let sender = &mut self.flows.senders[flow];
             sender.pacing.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.pacing.gap_bps);
             self.after_rp(flow);
             return true;
         }
-        let free_at = self.ports[port_id].busy_until;
+        let free_at = self.links.ports[port_id].busy_until;
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
-        self.senders[flow].pacing.next_avail =
+        self.flows.senders[flow].pacing.next_avail =
             if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
         self.after_rp(flow);
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         if sender.may_send() && sender.pacing.next_avail <= free_at {
             // It may send again when the link is free; until then it keeps its place.
             sender.pacing.state = SendState::Ready;
-            self.ports[port_id].waiting |= 1 << sender.class;
+            self.links.ports[port_id].waiting |= 1 << sender.class;
             self.hosts[host_id].last_served = flow;
         } else {
             self.place_flow(flow);
@@ -293,7 +295,7 @@ impl<S: Scheme> Part<S> {
     /// Reads a flow's limits and timer after any of its hooks.
     #[inline]
     pub(crate) fn after_rp(&mut self, flow: SenderId) {
-        if self.senders[flow].requester.asks_reaction_point() {
+        if self.flows.senders[flow].requester.asks_reaction_point() {
             self.recover(flow);
         } else {
             self.read_rp(flow);
@@ -302,7 +304,7 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     pub(crate) fn read_rp(&mut self, flow: SenderId) {
-        let sender = &self.senders[flow];
+        let sender = &self.flows.senders[flow];
         let limits = sender.rp.limits();
         if sender.pacing.differs(&limits) {
             self.apply_limits(flow, limits);
@@ -312,7 +314,7 @@ impl<S: Scheme> Part<S> {
 
     pub(crate) fn apply_limits(&mut self, flow: SenderId, limits: crate::contract::scheme::Limits) {
         let now = self.now;
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
         if sender.pacing.state == SendState::Scanned {
             self.limit_scanned(flow, limits);
@@ -320,17 +322,17 @@ impl<S: Scheme> Part<S> {
         }
         let host = &self.hosts[sender.host];
         let port_id = host.port;
-        let line_bps = self.media.of(&self.ports[port_id]).rate.rate().bps() as f64;
+        let line_bps = self.links.media.of(&self.links.ports[port_id]).rate.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let (window_bytes, moved) = sender.pacing.apply(now, limits, line_bps, nic);
         let wider = sender.requester.set_window(window_bytes);
         if moved && sender.pacing.state == SendState::Paced {
-            let key = Key::named(sender.pacing.next_avail, 0, self.cards[sender.card].name, flow.get());
+            let key = Key::named(sender.pacing.next_avail, 0, self.flows.cards[sender.card].name, flow.get());
             let host = sender.host;
             self.hosts[host].paced.push(Reverse(key));
             self.serve_nic_when_free(port_id);
         }
-        if wider && self.senders[flow].pacing.state == SendState::Blocked {
+        if wider && self.flows.senders[flow].pacing.state == SendState::Blocked {
             self.try_to_send(flow);
         }
     }
@@ -369,13 +371,13 @@ impl<S: Scheme> Part<S> {
         }
         let class = packet.class;
         let bit = 1 << class;
-        if self.ports[port_id].is_idle(self.now, class, crate::node::port::DOWN) {
+        if self.links.ports[port_id].is_idle(self.now, class, crate::node::port::DOWN) {
             self.transmit(port_id, packet);
             self.plan_nic(port_id, host_id);
             return;
         }
-        self.queues[QueueId::of(port_id, class, self.classes)].push(&mut self.queued, self.now, packet);
-        let port = &mut self.ports[port_id];
+        self.egress.queues[QueueId::of(port_id, class, self.classes)].push(&mut self.egress.queued, self.now, packet);
+        let port = &mut self.links.ports[port_id];
         port.waiting |= bit;
         if port.paused & bit == 0 {
             self.expect_free(port_id);

@@ -16,7 +16,7 @@ impl<S: Scheme> Part<S> {
     /// An ingress is above XOFF: its upstream is paused, or paused again.
     #[inline]
     pub(crate) fn ask_pause(&mut self, port_id: PortId, class: u8, rises: bool) {
-        let switch = &self.switches[self.ports[port_id].switch()];
+        let switch = &self.switches[self.links.ports[port_id].switch()];
         if !self.ingress(port_id, class).pausing {
             if switch.has_checks() {
                 return;
@@ -37,7 +37,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn ask_resume(&mut self, port_id: PortId, class: u8) {
-        if !self.switches[self.ports[port_id].switch()].has_checks() {
+        if !self.switches[self.links.ports[port_id].switch()].has_checks() {
             self.resume_upstream(port_id, class);
         }
     }
@@ -51,15 +51,15 @@ impl<S: Scheme> Part<S> {
     /// Records whether an ingress keeps its upstream paused; returns whether it did.
     pub(crate) fn set_pausing(&mut self, port_id: PortId, class: u8, pausing: bool) -> bool {
         let local = usize::from(self.local(port_id));
-        self.switches[self.ports[port_id].switch()].buffer.set_pausing(local, class, pausing)
+        self.switches[self.links.ports[port_id].switch()].buffer.set_pausing(local, class, pausing)
     }
 
     pub(crate) fn note_pause(&mut self, port_id: PortId, class: u8, pause: bool) {
         if self.plan.run.record_pauses {
             let ingress_bytes = self.ingress(port_id, class).bytes;
-            let (at, port) = (self.now, self.ports[port_id].name);
-            self.pause_ranks.extend(self.rank);
-            self.pauses.push(PauseRecord { at, port, class, pause, refresh: false, ingress_bytes });
+            let (at, port) = (self.now, self.links.ports[port_id].name);
+            self.records.pause_ranks.extend(self.records.rank);
+            self.records.pauses.push(PauseRecord { at, port, class, pause, refresh: false, ingress_bytes });
         }
     }
 
@@ -67,24 +67,24 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn note_refreshes(&mut self, port_id: PortId, classes: u8) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.has(AT_HOST) {
             return;
         }
         let (at, port) = (self.now, port.name);
         for class in (0..self.classes as u8).filter(|class| classes & (1 << class) != 0) {
             let ingress_bytes = self.ingress(port_id, class).bytes;
-            self.pause_ranks.extend(self.rank);
-            self.pauses.push(PauseRecord { at, port, class, pause: true, refresh: true, ingress_bytes });
+            self.records.pause_ranks.extend(self.records.rank);
+            self.records.pauses.push(PauseRecord { at, port, class, pause: true, refresh: true, ingress_bytes });
         }
     }
 
     /// A PFC frame about this class leaves as soon as its port is free: before all queues.
     fn request_pfc(&mut self, port_id: PortId, class: u8) {
-        if let Some(shared_random) = &self.shared_random {
+        if let Some(shared_random) = &self.compat.shared_random {
             shared_random.skip();
         }
-        self.ports[port_id].pfc_due |= 1 << class;
+        self.links.ports[port_id].pfc_due |= 1 << class;
         self.expect_free(port_id);
     }
 
@@ -98,12 +98,12 @@ impl<S: Scheme> Part<S> {
     /// The PFC frame that is due at a port, if there is anything new to say. Counts it as advertised.
     pub(crate) fn make_pfc(&mut self, port_id: PortId) -> Option<Packet> {
         // A host in a storm signals as its switch does.
-        let switch_port = if self.ports[port_id].has(AT_HOST) { port_id.peer() } else { port_id };
-        let signalling = match self.ports[switch_port].has(AT_HOST) {
+        let switch_port = if self.links.ports[port_id].has(AT_HOST) { port_id.peer() } else { port_id };
+        let signalling = match self.links.ports[switch_port].has(AT_HOST) {
             true => Signalling::OnOff,
-            false => self.switches[self.ports[switch_port].switch()].signalling,
+            false => self.switches[self.links.ports[switch_port].switch()].signalling,
         };
-        let port = &mut self.ports[port_id];
+        let port = &mut self.links.ports[port_id];
         let mut due = std::mem::take(&mut port.pfc_due);
         let mut on = 0u8;
         if port.has(AT_HOST) {
@@ -138,7 +138,7 @@ impl<S: Scheme> Part<S> {
             Signalling::OnOff => Time::NEVER,
             Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
         };
-        Some(Packet::pfc(due, on, lasts, self.pfc_frame))
+        Some(Packet::pfc(due, on, lasts, self.links.pfc_frame))
     }
 
     /// A PFC frame has reached `port_id`: its egress stops or goes on.
@@ -152,8 +152,13 @@ impl<S: Scheme> Part<S> {
             let heard = &mut self.watch.frames[port_id].heard;
             *heard = (*heard & !(1 << class)) | u8::from(pause) << class;
             if self.plan.run.record_pfc_frames {
-                self.frame_ranks.extend(self.rank);
-                self.pfc_frames.push(PfcRecord { at: self.now, port: self.ports[port_id].name, class, pause });
+                self.records.frame_ranks.extend(self.records.rank);
+                self.records.pfc_frames.push(PfcRecord {
+                    at: self.now,
+                    port: self.links.ports[port_id].name,
+                    class,
+                    pause,
+                });
             }
             match self.watch.responses.delays.get(port_id) {
                 Some(&delay) if delay > Span::ZERO => {
@@ -171,10 +176,10 @@ impl<S: Scheme> Part<S> {
     fn obey(&mut self, port_id: PortId, class: u8, pause: bool, lasts: Time) {
         if pause && lasts != Time::NEVER {
             let until = self.now + (lasts - Time::ZERO);
-            self.queues[QueueId::of(port_id, class, self.classes)].paused_until = until;
+            self.egress.queues[QueueId::of(port_id, class, self.classes)].paused_until = until;
             self.push_pause_timer(until, port_id, class);
         }
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         // Frames without a time never let a PAUSE run out: there is nothing to say again.
         if !pause && lasts != Time::NEVER && port.paused & (1 << class) == 0 && port.hooks.has(Hooks::PAUSE) {
             self.cp_resume_again(port_id, class);
@@ -184,7 +189,7 @@ impl<S: Scheme> Part<S> {
 
     fn push_pause_timer(&mut self, at: Time, port_id: PortId, class: u8) {
         let queue_id = QueueId::of(port_id, class, self.classes);
-        let name = self.ports[port_id].name * self.classes as u32 + u32::from(class);
+        let name = self.links.ports[port_id].name * self.classes as u32 + u32::from(class);
         self.queue.push_named(at, kind::PAUSE_TIMER, name, queue_id.get());
     }
 
@@ -196,7 +201,7 @@ impl<S: Scheme> Part<S> {
             let (port, class) = queue_id.port_and_class(self.classes);
             self.obey(port, class, order.pause, order.lasts);
         }
-        if self.queues[queue_id].paused_until == self.now {
+        if self.egress.queues[queue_id].paused_until == self.now {
             let (port, class) = queue_id.port_and_class(self.classes);
             self.set_paused(port, class, false);
         }
@@ -206,8 +211,8 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn set_paused(&mut self, port_id: PortId, class: u8, pause: bool) {
         let bit = 1 << class;
         let queue_id = QueueId::of(port_id, class, self.classes);
-        let queue = &mut self.queues[queue_id];
-        let port = &mut self.ports[port_id];
+        let queue = &mut self.egress.queues[queue_id];
+        let port = &mut self.links.ports[port_id];
         if pause {
             self.watch.last_pause_at(queue_id, self.now);
             if queue.storm == Storm::Forwarding {
@@ -228,14 +233,14 @@ impl<S: Scheme> Part<S> {
         }
         if !pause {
             self.expect_free_if_waiting(port_id);
-            if self.ports[port_id].has(AWAITED) {
+            if self.links.ports[port_id].has(AWAITED) {
                 self.serve_round_robin(port_id);
             }
         }
     }
 
     pub(crate) fn expect_free_if_waiting(&mut self, port_id: PortId) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.has(SCANS) {
             self.serve_scan(port_id);
         } else if port.waiting & !port.paused != 0 && !port.has(DOWN) {
@@ -246,7 +251,7 @@ impl<S: Scheme> Part<S> {
     /// Timed signalling: schedules the next refresh of a PAUSE, unless one is scheduled.
     pub(crate) fn arm_refresh(&mut self, port_id: PortId, class: u8) {
         let refreshing = &mut self.watch.frames[port_id].refreshing;
-        if let Signalling::Timed { refresh, .. } = self.switches[self.ports[port_id].switch()].signalling
+        if let Signalling::Timed { refresh, .. } = self.switches[self.links.ports[port_id].switch()].signalling
             && *refreshing & (1 << class) == 0
         {
             *refreshing |= 1 << class;
@@ -255,7 +260,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn push_refresh(&mut self, at: Time, port_id: PortId, class: u8) {
-        let name = self.switches[self.ports[port_id].switch()].ingress_name(self.local(port_id), class);
+        let name = self.switches[self.links.ports[port_id].switch()].ingress_name(self.local(port_id), class);
         let ingress = QueueId::of(port_id, class, self.classes);
         self.queue.push_named(at, kind::PFC_REFRESH, name, ingress.get());
     }
@@ -263,7 +268,7 @@ impl<S: Scheme> Part<S> {
     /// Timed signalling: repeats the PAUSE of an ingress (port, class) that is above XOFF.
     pub(crate) fn on_pfc_refresh(&mut self, ingress: QueueId) {
         let (port_id, class) = ingress.port_and_class(self.classes);
-        let switch = &mut self.switches[self.ports[port_id].switch()];
+        let switch = &mut self.switches[self.links.ports[port_id].switch()];
         if switch.has_checks() {
             let due = |check: &PfcCheck| check.ingress == ingress && check.at == self.now;
             // A check that was put off since has another time now.
@@ -286,8 +291,8 @@ impl<S: Scheme> Part<S> {
     /// A packet bound for `egress` has been stored, and may have left again.
     #[inline]
     pub(crate) fn check_arrival(&mut self, egress: PortId, packet: &Packet) {
-        if self.ports[egress].has(CHECKS) {
-            let switch = &self.switches[self.ports[egress].switch()];
+        if self.links.ports[egress].has(CHECKS) {
+            let switch = &self.switches[self.links.ports[egress].switch()];
             let local = usize::from(packet.ingress);
             if switch.buffer.ingress(local, packet.class).lossless {
                 self.check_ingress(switch.ports[local], packet.class, egress);
@@ -302,7 +307,7 @@ impl<S: Scheme> Part<S> {
     fn check_ingress(&mut self, port_id: PortId, class: u8, egress: PortId) {
         let ingress = QueueId::of(port_id, class, self.classes);
         let local = usize::from(self.local(port_id));
-        let switch = &mut self.switches[self.ports[port_id].switch()];
+        let switch = &mut self.switches[self.links.ports[port_id].switch()];
         let Signalling::Timed { refresh, .. } = switch.signalling else { return };
         let resume = switch.buffer.may_resume(local, class);
         if !resume && !switch.buffer.is_above_xoff(local, class) {

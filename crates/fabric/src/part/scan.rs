@@ -22,26 +22,26 @@ impl<S: Scheme> Part<S> {
     /// Whether the NIC at a port looks through its flows.
     #[inline]
     pub(crate) fn scans(&self, port_id: PortId) -> bool {
-        self.ports[port_id].has(SCANS)
+        self.links.ports[port_id].has(SCANS)
     }
 
     /// Something has happened: the next packet goes, if the link is free and one may.
     #[cold]
     #[inline(never)]
     pub(crate) fn serve_scan(&mut self, port_id: PortId) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.has(FREE_PENDING) || port.busy_until > self.now || !self.is_up(port_id) {
             return;
         }
         if port.pfc_due != 0 {
             self.send_pfc(port_id);
-            if self.ports[port_id].busy_until > self.now || self.ports[port_id].has(FREE_PENDING) {
+            if self.links.ports[port_id].busy_until > self.now || self.links.ports[port_id].has(FREE_PENDING) {
                 self.expect_free(port_id);
                 return;
             }
         }
-        let host_id = self.ports[port_id].host();
-        let paused = self.ports[port_id].paused;
+        let host_id = self.links.ports[port_id].host();
+        let paused = self.links.ports[port_id].paused;
         if let Some(ack) = self.next_ack(host_id, paused) {
             self.transmit(port_id, &ack);
             self.expect_free(port_id);
@@ -62,7 +62,7 @@ impl<S: Scheme> Part<S> {
         if scan.acks.is_empty() || scan.ack_gate & paused != 0 {
             return None;
         }
-        self.queued.pop(&mut scan.acks)
+        self.egress.queued.pop(&mut scan.acks)
     }
 
     /// The first flow that may send now. Ended flows that were passed are removed.
@@ -75,7 +75,7 @@ impl<S: Scheme> Part<S> {
                 first_ended = first_ended.min(place);
                 continue;
             }
-            let sender = &self.senders[flow];
+            let sender = &self.flows.senders[flow];
             if paused & (1 << sender.class) == 0 && sender.may_send() && sender.pacing.next_avail <= self.now {
                 found = Some(place);
                 break;
@@ -96,7 +96,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let Some(scan) = &host.scan else { return };
-        let senders = scan.flows.iter().filter(|flow| **flow != SenderId::NONE).map(|&flow| &self.senders[flow]);
+        let senders = scan.flows.iter().filter(|flow| **flow != SenderId::NONE).map(|&flow| &self.flows.senders[flow]);
         let earliest =
             senders.filter(|sender| sender.requester.has_data()).map(|sender| sender.pacing.next_avail).min();
         if let Some(at) = earliest.filter(|at| *at > self.now) {
@@ -107,14 +107,14 @@ impl<S: Scheme> Part<S> {
 
     /// A new flow takes its place after all others.
     pub(crate) fn open_scanned(&mut self, flow: SenderId) {
-        if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan {
+        if let Some(scan) = &mut self.hosts[self.flows.senders[flow].host].scan {
             scan.flows.push(flow);
         }
     }
 
     /// An ended flow leaves a gap behind.
     pub(crate) fn close_scanned(&mut self, flow: SenderId) {
-        if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan
+        if let Some(scan) = &mut self.hosts[self.flows.senders[flow].host].scan
             && let Some(place) = scan.flows.iter().position(|other| *other == flow)
         {
             scan.flows[place] = SenderId::NONE;
@@ -124,7 +124,7 @@ impl<S: Scheme> Part<S> {
     /// The link is cut: what waited for it is lost.
     pub(crate) fn flush_scanned(&mut self, host_id: HostId) {
         while let Some(scan) = &mut self.hosts[host_id].scan
-            && let Some(packet) = self.queued.pop(&mut scan.acks)
+            && let Some(packet) = self.egress.queued.pop(&mut scan.acks)
         {
             self.counters.drops_fault += 1;
             self.lose(&packet);
@@ -136,7 +136,7 @@ impl<S: Scheme> Part<S> {
         let host = &mut self.hosts[host_id];
         let port_id = host.port;
         if let Some(scan) = &mut host.scan {
-            self.queued.push(&mut scan.acks, packet);
+            self.egress.queued.push(&mut scan.acks, packet);
         }
         self.serve_scan(port_id);
     }
@@ -144,9 +144,9 @@ impl<S: Scheme> Part<S> {
     /// A flow has new limits. Its next-send time moves by the difference of the gaps, if the NIC
     /// follows rates.
     pub(crate) fn limit_scanned(&mut self, flow: SenderId, limits: Limits) {
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         let host = &self.hosts[sender.host];
-        let line = self.media.of(&self.ports[host.port]).rate.rate().bps() as f64;
+        let line = self.links.media.of(&self.links.ports[host.port]).rate.rate().bps() as f64;
         let pacing = &mut sender.pacing;
         pacing.asked_window = limits.window_bytes;
         let within = |bps: f64| pacing.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
@@ -167,7 +167,7 @@ impl<S: Scheme> Part<S> {
     /// An ACK has led to a rate: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
     /// send before it.
     pub(crate) fn wake_sooner(&mut self, flow: SenderId) {
-        let sender = &self.senders[flow];
+        let sender = &self.flows.senders[flow];
         let host = &mut self.hosts[sender.host];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
         if follows && sender.rp.has_decided() && host.wake_at != Time::NEVER && sender.pacing.next_avail < host.wake_at

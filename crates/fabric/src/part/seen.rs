@@ -20,7 +20,7 @@ pub(crate) struct PortCounts {
 impl<S: Scheme> Part<S> {
     /// Counts until `now`, before which nothing is left to happen, and bytes waiting in all its queues.
     pub(crate) fn port_counts(&self, id: PortId, now: Time) -> (PortCounts, u64) {
-        let port = &self.ports[id];
+        let port = &self.links.ports[id];
         let mut counts = PortCounts { tx_bytes: self.sent_bytes(id, now), ..PortCounts::default() };
         let mut queue_bytes = 0;
         for class in 0..self.classes as u8 {
@@ -37,21 +37,21 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn sent_bytes(&self, id: PortId, now: Time) -> u64 {
         // Rounded up: a byte begun is not sent.
         let unsent = self.unsent(id, now).div_ceil(BYTE_PS) as u64;
-        self.ports[id].tx_bytes.saturating_sub(unsent)
+        self.links.ports[id].tx_bytes.saturating_sub(unsent)
     }
 
     /// What a port has sent, in bits times 10^12: divided by picoseconds it is a rate in bits per second.
     pub(crate) fn sent_exactly(&self, id: PortId, now: Time) -> u128 {
-        (u128::from(self.ports[id].tx_bytes) * BYTE_PS).saturating_sub(self.unsent(id, now))
+        (u128::from(self.links.ports[id].tx_bytes) * BYTE_PS).saturating_sub(self.unsent(id, now))
     }
 
     /// What has not left of the frame on its way out, in bits times 10^12.
     fn unsent(&self, id: PortId, now: Time) -> u128 {
-        let port = &self.ports[id];
+        let port = &self.links.ports[id];
         let left = port.busy_until.saturating_since(now);
         // A frame keeps the rate that it was begun with.
         let begun = self.watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
-        let rate = begun.map_or_else(|| self.media.of(port).rate.rate(), |(_, rate)| *rate);
+        let rate = begun.map_or_else(|| self.links.media.of(port).rate.rate(), |(_, rate)| *rate);
         u128::from(rate.bps()) * u128::from(left.ps())
     }
 }

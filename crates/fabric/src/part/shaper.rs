@@ -22,8 +22,8 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn add_shaper(&mut self, flow: CardId, domain: u16, machine: S::Transit) {
         let shapers = &mut self.shapers;
         if shapers.lines.is_empty() {
-            shapers.port_bytes = vec![0; self.ports.len()].into();
-            shapers.lines = (0..self.queues.len()).map(|_| Ring::default()).collect();
+            shapers.port_bytes = vec![0; self.links.ports.len()].into();
+            shapers.lines = (0..self.egress.queues.len()).map(|_| Ring::default()).collect();
         }
         *shapers.flows.reach(flow, || None) = Some(Box::new(Shaped {
             machine,
@@ -49,16 +49,16 @@ impl<S: Scheme> Part<S> {
         let flow = packet.flow;
         let data = packet.kind == Kind::Data;
         let gate = if data { ingress } else { egress };
-        if !self.ports[gate].has(LONG_HAUL) {
+        if !self.links.ports[gate].has(LONG_HAUL) {
             return false;
         }
-        let switch = &self.switches[self.ports[gate].switch()];
+        let switch = &self.switches[self.links.ports[gate].switch()];
         let domain = self.plan.nodes[switch.node as usize].domain;
         let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
         if data {
             self.shape(egress, packet);
         } else {
-            shaped.machine.on_ack(self.now, &self.feedback[packet.extra]);
+            shaped.machine.on_ack(self.now, &self.flows.feedback[packet.extra]);
             self.pump(flow);
         }
         data
@@ -73,7 +73,7 @@ impl<S: Scheme> Part<S> {
         self.check_arrival(egress, packet);
         let Some(shaped) = self.shapers.get_mut(packet.flow) else { return };
         shaped.machine.on_arrive(self.now, shaped.bytes);
-        self.queued.push(&mut shaped.packets, packet);
+        self.egress.queued.push(&mut shaped.packets, packet);
         shaped.bytes += u64::from(packet.frame_bytes);
         let first = shaped.packets.len() == 1;
         self.shapers.port_bytes[egress] += u64::from(packet.frame_bytes);
@@ -94,13 +94,13 @@ impl<S: Scheme> Part<S> {
     /// Lets go what may go of a flow that does not stand in line.
     fn pump(&mut self, flow: CardId) {
         while let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| !shaped.waits) {
-            let Some(head) = self.queued.front(&shaped.packets) else { return };
+            let Some(head) = self.egress.queued.front(&shaped.packets) else { return };
             let at = shaped.next_at();
             if at > self.now {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push_named(at, kind::SHAPER, self.cards[flow].name, flow.get());
+                    self.queue.push_named(at, kind::SHAPER, self.flows.cards[flow].name, flow.get());
                 }
                 return;
             }
@@ -111,7 +111,7 @@ impl<S: Scheme> Part<S> {
                 if let Some(shaped) = self.shapers.get_mut(flow) {
                     shaped.waits = true;
                 }
-                self.ports[egress].flags |= AWAITED;
+                self.links.ports[egress].flags |= AWAITED;
                 return;
             }
             self.release_shaped(flow, egress);
@@ -120,11 +120,12 @@ impl<S: Scheme> Part<S> {
 
     /// Whether the egress takes nothing from the flow now.
     fn must_wait(&self, flow: CardId, egress: PortId, class: u8) -> bool {
-        let (port, queue) = (&self.ports[egress], self.queue(egress, class));
+        let (port, queue) = (&self.links.ports[egress], self.queue(egress, class));
         if port.has(DOWN) || queue.storm == Storm::Dropping {
             return false; // It takes everything, for good.
         }
-        let full = |machine: &S::Transit| queue.bytes >= machine.yields_at(self.media.of(port).rate.rate()).max(1);
+        let full =
+            |machine: &S::Transit| queue.bytes >= machine.yields_at(self.links.media.of(port).rate.rate()).max(1);
         port.paused & (1 << class) != 0 || self.shapers.get(flow).is_some_and(|shaped| full(&shaped.machine))
     }
 
@@ -148,27 +149,27 @@ impl<S: Scheme> Part<S> {
         }
         let first = QueueId::of(port_id, 0, self.classes);
         if self.shapers.lines.run(first, self.classes).iter().all(|line| line.is_empty()) {
-            self.ports[port_id].flags &= !AWAITED;
+            self.links.ports[port_id].flags &= !AWAITED;
         }
     }
 
     /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
     fn release_shaped(&mut self, flow: CardId, egress: PortId) {
         let Some(shaped) = self.shapers.get_mut(flow) else { return };
-        let Some(mut packet) = self.queued.pop(&mut shaped.packets) else { return };
+        let Some(mut packet) = self.egress.queued.pop(&mut shaped.packets) else { return };
         let size = u64::from(packet.frame_bytes);
         shaped.bytes -= size;
-        (shaped.last_at, shaped.last_wire_bytes) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
-        shaped.machine.on_release(self.now, shaped.bytes, self.int.open(&packet));
-        self.int.close(&mut packet);
+        (shaped.last_at, shaped.last_wire_bytes) = (self.now, u32::from(packet.frame_bytes) + self.links.gap_bytes);
+        shaped.machine.on_release(self.now, shaped.bytes, self.flows.int.open(&packet));
+        self.flows.int.close(&mut packet);
         self.shapers.port_bytes[egress] -= size;
 
         let bit = 1 << packet.class;
         let queue_id = QueueId::of(egress, packet.class, self.classes);
-        let port = &self.ports[egress];
+        let port = &self.links.ports[egress];
         let owner = port.switch();
-        if port.has(DOWN) || self.queues[queue_id].storm == Storm::Dropping {
-            self.queues[queue_id].drops += 1;
+        if port.has(DOWN) || self.egress.queues[queue_id].storm == Storm::Dropping {
+            self.egress.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
             self.release(owner, &packet);
             self.lose(&packet);
@@ -183,17 +184,17 @@ impl<S: Scheme> Part<S> {
         if port.hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, &mut packet);
         }
-        if self.ports[egress].has(FREE_RESERVED) {
+        if self.links.ports[egress].has(FREE_RESERVED) {
             self.settle_free(egress);
         }
-        if self.ports[egress].is_idle(self.now, packet.class, 0) {
+        if self.links.ports[egress].is_idle(self.now, packet.class, 0) {
             self.release(owner, &packet);
             packet.ingress = u16::MAX;
             self.depart(egress, &mut packet);
             return;
         }
-        self.queues[queue_id].push(&mut self.queued, self.now, &packet);
-        let port = &mut self.ports[egress];
+        self.egress.queues[queue_id].push(&mut self.egress.queued, self.now, &packet);
+        let port = &mut self.links.ports[egress];
         port.queued_bytes += size;
         port.waiting |= bit;
         if port.paused & bit == 0 {
@@ -205,7 +206,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn awaiting(&self, egress: PortId, class: u8) -> impl Iterator<Item = &Packet> {
         let line = self.shapers.lines.get(QueueId::of(egress, class, self.classes));
         let flows = line.into_iter().flat_map(|line| line.iter().copied());
-        let packets = flows.filter_map(|flow| self.shapers.get(flow)).flat_map(|s| self.queued.iter(&s.packets));
+        let packets = flows.filter_map(|flow| self.shapers.get(flow)).flat_map(|s| self.egress.queued.iter(&s.packets));
         packets.filter(move |packet| self.hop(packet.route - 1) == egress)
     }
 }

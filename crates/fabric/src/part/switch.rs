@@ -55,17 +55,17 @@ impl<S: Scheme> Part<S> {
         if packet.flags & (TRANSIT | SPREAD) != 0 && self.look_at_flow(ingress, egress, packet) {
             return;
         }
-        debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
-        debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
+        debug_assert_eq!(self.links.ports[ingress].owner, self.links.ports[egress].owner, "off its route");
+        debug_assert!(!self.links.ports[egress].has(AT_HOST), "off its route");
         let class = packet.class;
-        let mut out = &self.ports[egress];
+        let mut out = &self.links.ports[egress];
         if out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
             if out.has(HAS_VOQS) {
                 self.voq_receive(egress, packet);
                 return;
             }
             self.settle_free(egress);
-            out = &self.ports[egress];
+            out = &self.links.ports[egress];
         }
         let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING | CHECKS));
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
@@ -73,7 +73,7 @@ impl<S: Scheme> Part<S> {
         }
         if idle {
             // Nothing of its class waits, and not every congestion point wants to see that.
-            debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
+            debug_assert_eq!(self.egress.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
             if hooks.has(Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP)) {
                 self.inspect(egress, packet);
             }
@@ -84,7 +84,7 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
-        if self.ports[egress].flags & (EAGER | CHECKS) != 0 {
+        if self.links.ports[egress].flags & (EAGER | CHECKS) != 0 {
             self.take_in_order(egress, packet);
             self.check_arrival(egress, packet);
             return;
@@ -102,7 +102,7 @@ impl<S: Scheme> Part<S> {
     /// A packet that was admitted goes on at once where the order of scheduling counts, if it can; else it waits.
     #[inline]
     fn take_in_order(&mut self, egress: PortId, packet: &mut Packet) {
-        if self.ports[egress].has(EAGER) && self.passes_at_once(egress, packet.class) {
+        if self.links.ports[egress].has(EAGER) && self.passes_at_once(egress, packet.class) {
             self.pass_eagerly(egress, packet);
         } else {
             self.join_queue(egress, packet);
@@ -113,9 +113,9 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn join_queue(&mut self, egress: PortId, packet: &Packet) {
         let (class, bit) = (packet.class, 1 << packet.class);
-        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
-        queue.push(&mut self.queued, self.now, packet);
-        let out = &mut self.ports[egress];
+        let queue = &mut self.egress.queues[QueueId::of(egress, class, self.classes)];
+        queue.push(&mut self.egress.queued, self.now, packet);
+        let out = &mut self.links.ports[egress];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         if out.paused & bit == 0 {
@@ -126,7 +126,7 @@ impl<S: Scheme> Part<S> {
     /// Takes a packet into the buffer, or says no. Pauses the upstream of an ingress that is above XOFF.
     #[inline]
     pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> bool {
-        let port = &self.ports[egress];
+        let port = &self.links.ports[egress];
         let switch_id = port.switch();
         if (port.has(DOWN) || self.switches[switch_id].storms > 0) && self.takes_nothing(egress, packet.class) {
             return false;
@@ -139,9 +139,9 @@ impl<S: Scheme> Part<S> {
             egress: EgressNow {
                 port: egress,
                 class: packet.class,
-                queues: &self.queues,
-                ports: &self.ports,
-                media: &self.media,
+                queues: &self.egress.queues,
+                ports: &self.links.ports,
+                media: &self.links.media,
                 classes: self.classes,
                 switch_ports: ports,
             },
@@ -154,7 +154,7 @@ impl<S: Scheme> Part<S> {
                 true
             }
             Admission::Dropped => {
-                self.queues[QueueId::of(egress, packet.class, self.classes)].drops += 1;
+                self.egress.queues[QueueId::of(egress, packet.class, self.classes)].drops += 1;
                 self.counters.drops_lossy += 1;
                 false
             }
@@ -169,8 +169,8 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn takes_nothing(&mut self, egress: PortId, class: u8) -> bool {
-        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
-        let drops = self.ports[egress].has(DOWN) || queue.storm == Storm::Dropping;
+        let queue = &mut self.egress.queues[QueueId::of(egress, class, self.classes)];
+        let drops = self.links.ports[egress].has(DOWN) || queue.storm == Storm::Dropping;
         queue.drops += u64::from(drops);
         self.counters.drops_fault += u64::from(drops);
         drops
@@ -184,55 +184,55 @@ impl<S: Scheme> Part<S> {
         let (local, class) = (usize::from(packet.ingress), packet.class);
         let port = switch.ports[local];
         self.counters.drops_lossless += 1;
-        self.queues[QueueId::of(port, class, self.classes)].drops += 1;
-        if self.plan.run.allow_drops || self.failure.is_some() {
+        self.egress.queues[QueueId::of(port, class, self.classes)].drops += 1;
+        if self.plan.run.allow_drops || self.records.failure.is_some() {
             return;
         }
         let largest = largest_wire_bytes(&self.plan, &self.formats);
-        let name = self.ports[port].name;
+        let name = self.links.ports[port].name;
         let required = PauseLoop::of(&self.plan, name, largest).required();
         let place = (self.now, switch.node, name);
         let drop = switch.buffer.lossless_drop(place, (local, class), u32::from(packet.frame_bytes), required);
-        self.failure = Some((self.rank, Failure::LosslessDrop(drop)));
-        self.halted = self.rank.is_none();
+        self.records.failure = Some((self.records.rank, Failure::LosslessDrop(drop)));
+        self.halted = self.records.rank.is_none();
     }
 
     /// The port is free: the next frame goes.
     #[inline]
     pub(crate) fn serve_switch_port(&mut self, port_id: PortId) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         // A packet that was leaving when its notice led to a PAUSE by the same port has gone before it.
         if port.pfc_due != 0 && port.busy_until <= self.now {
             self.send_pfc(port_id);
         }
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             let eligible = port.waiting & !port.paused;
             if eligible == 0 {
                 return;
             }
             let class = self.pick_class(port_id, eligible);
-            let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
-            let mut packet = queue.pop(&mut self.queued, self.now).expect("a waiting class has a packet");
+            let queue = &mut self.egress.queues[QueueId::of(port_id, class, self.classes)];
+            let mut packet = queue.pop(&mut self.egress.queued, self.now).expect("a waiting class has a packet");
             let empty = queue.packets.is_empty();
-            let port = &mut self.ports[port_id];
+            let port = &mut self.links.ports[port_id];
             port.queued_bytes -= u64::from(packet.frame_bytes);
             if empty {
                 port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
-            if self.ports[port_id].has(EAGER) {
+            if self.links.ports[port_id].has(EAGER) {
                 self.release_eagerly(port_id, &mut packet);
                 self.transmit(port_id, &packet);
             } else {
-                self.release(self.ports[port_id].switch(), &packet);
+                self.release(self.links.ports[port_id].switch(), &packet);
                 self.depart(port_id, &mut packet);
             }
-            if self.ports[port_id].has(AWAITED) {
+            if self.links.ports[port_id].has(AWAITED) {
                 self.serve_round_robin(port_id);
             }
         }
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
             self.expect_free(port_id);
         }
@@ -248,16 +248,16 @@ impl<S: Scheme> Part<S> {
     /// Telemetry of a packet that has left the queue.
     #[inline(always)]
     fn stamp(&mut self, port_id: PortId, packet: &mut Packet) {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         let departure = Departure { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
         let name = name_in_path(queue_number(port.name, packet.class, 0));
-        self.int.stamp(packet, &departure, self.media.of(port).rate_id, name);
+        self.flows.int.stamp(packet, &departure, self.links.media.of(port).rate_id, name);
     }
 
     /// The congestion point looks at a packet that has left the queue.
     #[inline(always)]
     pub(crate) fn inspect(&mut self, port_id: PortId, packet: &mut Packet) {
-        let hooks = self.ports[port_id].hooks;
+        let hooks = self.links.ports[port_id].hooks;
         if hooks.has(Hooks::STAMP) && packet.kind == Kind::Data {
             self.stamp(port_id, packet);
         }
@@ -278,7 +278,7 @@ impl<S: Scheme> Part<S> {
         if matches!(packet.kind, Kind::Ack | Kind::Nak) {
             let view = self.view(port_id, packet.class);
             let cp = self.cp_id(port_id, packet.class, self.slot(packet));
-            self.cps[cp].on_ack_dequeue(&view);
+            self.points.cps[cp].on_ack_dequeue(&view);
         }
     }
 
@@ -295,18 +295,18 @@ impl<S: Scheme> Part<S> {
 
     /// The scheme of a packet, by its place among those of the run.
     fn slot(&self, packet: &Packet) -> usize {
-        usize::from(self.cards[packet.flow].scheme)
+        usize::from(self.flows.cards[packet.flow].scheme)
     }
 
     #[inline]
     fn cp_id(&self, port: PortId, class: u8, slot: usize) -> CpId {
-        CpId::new(self.cp_bases[port].get() + u32::from(class) * self.schemes.len() as u32 + slot as u32)
+        CpId::new(self.points.cp_bases[port].get() + u32::from(class) * self.schemes.len() as u32 + slot as u32)
     }
 
     /// The queue as it is, without the packet at hand.
     #[inline(always)]
     fn view(&self, port_id: PortId, class: u8) -> QueueView {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         let queue = self.queue(port_id, class);
         QueueView {
             now: self.now,
@@ -314,27 +314,27 @@ impl<S: Scheme> Part<S> {
             queue_packets: queue.count(),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
-            rate: self.media.of(port).rate.rate(),
+            rate: self.links.media.of(port).rate.rate(),
             paused: port.paused & (1 << class) != 0,
         }
     }
 
     pub(crate) fn cp_enqueue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let card = &self.cards[packet.flow];
+        let card = &self.flows.cards[packet.flow];
         let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
-        let int = self.int.open(packet);
-        let notices = &mut self.notices;
-        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+        let int = self.flows.int.open(packet);
+        let notices = &mut self.points.notices;
+        self.points.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
-        self.int.close(packet);
+        self.flows.int.close(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
-        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
+        if self.schemes.len() > 1 && self.links.ports[egress].hooks.has(Hooks::EVERY) {
             self.show_others(egress, packet, &view, Some(weight));
         }
     }
@@ -342,19 +342,19 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn cp_dequeue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let card = &self.cards[packet.flow];
+        let card = &self.flows.cards[packet.flow];
         let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
-        let int = self.int.open(packet);
-        let notices = &mut self.notices;
-        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+        let int = self.flows.int.open(packet);
+        let notices = &mut self.points.notices;
+        self.points.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
-        self.int.close(packet);
+        self.flows.int.close(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
-        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
+        if self.schemes.len() > 1 && self.links.ports[egress].hooks.has(Hooks::EVERY) {
             self.show_others(egress, packet, &view, None);
         }
     }
@@ -365,18 +365,18 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn show_others(&mut self, egress: PortId, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = self.slot(packet);
-        let facts = packet_facts(packet, &self.cards[packet.flow], false);
+        let facts = packet_facts(packet, &self.flows.cards[packet.flow], false);
         for slot in (0..self.schemes.len()).filter(|slot| *slot != own) {
             let cp = self.cp_id(egress, packet.class, slot);
-            if !self.cps[cp].hooks().has(Hooks::EVERY) {
+            if !self.points.cps[cp].hooks().has(Hooks::EVERY) {
                 continue;
             }
-            let (notices, mut void) = (&mut self.notices, packet.ecn);
+            let (notices, mut void) = (&mut self.points.notices, packet.ecn);
             let mark = Mark { ecn: &mut void, int: None };
             let notify = |flow, feedback| notices.push(Notice { flow, feedback });
             match comes {
-                Some(weight) => self.cps[cp].on_enqueue(view, &facts, weight, mark, notify),
-                None => self.cps[cp].on_dequeue(view, &facts, mark, notify),
+                Some(weight) => self.points.cps[cp].on_enqueue(view, &facts, weight, mark, notify),
+                None => self.points.cps[cp].on_dequeue(view, &facts, mark, notify),
             }
             self.after_cp(egress, cp);
         }
@@ -386,8 +386,8 @@ impl<S: Scheme> Part<S> {
     fn count_mark(&mut self, egress: PortId, packet: &Packet, before: Ecn) {
         if packet.ecn != before {
             self.counters.marks += 1;
-            self.queues[QueueId::of(egress, packet.class, self.classes)].marks += 1;
-            if !self.taps.is_empty() {
+            self.egress.queues[QueueId::of(egress, packet.class, self.classes)].marks += 1;
+            if !self.records.taps.is_empty() {
                 self.note_mark(egress, packet);
             }
         }
@@ -398,7 +398,7 @@ impl<S: Scheme> Part<S> {
         let view = self.view(port_id, class);
         for slot in 0..self.schemes.len() {
             let cp = self.cp_id(port_id, class, slot);
-            self.cps[cp].on_pause_change(&view);
+            self.points.cps[cp].on_pause_change(&view);
             self.after_cp(port_id, cp);
         }
     }
@@ -408,30 +408,30 @@ impl<S: Scheme> Part<S> {
         let view = self.view(port_id, class);
         for slot in 0..self.schemes.len() {
             let cp = self.cp_id(port_id, class, slot);
-            self.cps[cp].on_resume_again(&view);
+            self.points.cps[cp].on_resume_again(&view);
             self.after_cp(port_id, cp);
         }
     }
 
     pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
-        if self.cp_due[cp] != self.now {
+        if self.points.cp_due[cp] != self.now {
             return;
         }
-        self.cp_due[cp] = Time::NEVER;
-        let (port, class) = self.cp_owner[cp];
+        self.points.cp_due[cp] = Time::NEVER;
+        let (port, class) = self.points.cp_owner[cp];
         let view = self.view(port, class);
-        let notices = &mut self.notices;
-        self.cps[cp].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
+        let notices = &mut self.points.notices;
+        self.points.cps[cp].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
         self.after_cp(port, cp);
     }
 
     /// Sends what a congestion point asked for and arms its timer.
     #[inline(always)]
     fn after_cp(&mut self, port_id: PortId, cp: CpId) {
-        if !self.notices.is_empty() {
+        if !self.points.notices.is_empty() {
             self.send_notices(port_id, cp);
         }
-        if self.ports[port_id].hooks.has(Hooks::TIMER) {
+        if self.links.ports[port_id].hooks.has(Hooks::TIMER) {
             self.arm_cp_timer(cp);
         }
     }
@@ -439,20 +439,20 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn send_notices(&mut self, port_id: PortId, cp: CpId) {
-        let slot = (cp.get() - self.cp_bases[port_id].get()) as usize % self.schemes.len();
-        let mut notices = std::mem::take(&mut self.notices);
+        let slot = (cp.get() - self.points.cp_bases[port_id].get()) as usize % self.schemes.len();
+        let mut notices = std::mem::take(&mut self.points.notices);
         for notice in notices.drain(..) {
             self.send_notice(port_id, slot, &notice);
         }
-        self.notices = notices;
+        self.points.notices = notices;
     }
 
     fn arm_cp_timer(&mut self, cp: CpId) {
-        if let Some(at) = self.cps[cp].timer()
-            && at < self.cp_due[cp]
+        if let Some(at) = self.points.cps[cp].timer()
+            && at < self.points.cp_due[cp]
         {
-            self.cp_due[cp] = at;
-            self.queue.push_named(at, kind::CP_TIMER, self.cp_names[cp], cp.get());
+            self.points.cp_due[cp] = at;
+            self.queue.push_named(at, kind::CP_TIMER, self.points.cp_names[cp], cp.get());
         }
     }
 
@@ -466,21 +466,22 @@ impl<S: Scheme> Part<S> {
     /// not understand it.
     fn send_notice(&mut self, egress: PortId, slot: usize, notice: &Notice<S::Feedback>) {
         // Nobody is there to hear of a flow that is over and gone.
-        let Some(&flow) = self.living.get(&notice.flow) else { return };
-        let card = &self.cards[flow];
+        let Some(&flow) = self.flows.living.get(&notice.flow) else { return };
+        let card = &self.flows.cards[flow];
         if usize::from(card.scheme) != slot {
             return;
         }
         // A flow that was moved off this port since hears nothing from it.
-        let detours = self.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
-        let mut routes = self.trails[flow].forward.iter().copied().chain(detours);
+        let detours =
+            self.flows.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
+        let mut routes = self.flows.trails[flow].forward.iter().copied().chain(detours);
         let way = routes.find_map(|(route, hops)| {
-            let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
+            let path = &self.paths.route_ports[route as usize..route as usize + usize::from(hops)];
             let hop = path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0)?;
             // The first port is taken here; the cursor is at the one after it.
             Some((self.hop(route + hop as u32 - 1).peer(), (route + hop as u32).wrapping_sub(2)))
         });
-        let edges = self.trails[flow].edges;
+        let edges = self.flows.trails[flow].edges;
         if way.is_none() && edges.is_none() {
             return;
         }
@@ -489,8 +490,8 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let own_size = self.schemes[slot].notification_bytes(&notice.feedback);
-        let frame_bytes = own_size.map_or(self.cards[flow].notification_frame, |bytes| bytes as u16);
-        self.cards[flow].live += 1;
+        let frame_bytes = own_size.map_or(self.flows.cards[flow].notification_frame, |bytes| bytes as u16);
+        self.flows.cards[flow].live += 1;
         let mut packet = Packet {
             stamp: self.now,
             flow,
@@ -499,7 +500,7 @@ impl<S: Scheme> Part<S> {
                 || TableRoute { edge: edges.map_or(0, |[edge, _]| edge), path: 0 }.word(),
                 |(_, cursor)| cursor,
             ),
-            extra: self.feedback.insert(notice.feedback),
+            extra: self.flows.feedback.insert(notice.feedback),
             frame_bytes,
             ingress: self.local(egress),
             kind: Kind::Notification,
@@ -508,8 +509,8 @@ impl<S: Scheme> Part<S> {
             flags: if way.is_some() { BACKWARD } else { 0 },
         };
         self.counters.notifications_sent += 1;
-        if !self.taps.is_empty() {
-            let class = self.senders[self.cards[flow].sender].class;
+        if !self.records.taps.is_empty() {
+            let class = self.flows.senders[self.flows.cards[flow].sender].class;
             self.note_origin(&packet, Some((egress, class)));
         }
         // It enters the switch as if it had come in by the port that saw the congestion.

@@ -19,13 +19,13 @@ impl<S: Scheme> Part<S> {
         for mut capture in captures {
             capture.ports.sort_unstable();
             for &name in &capture.ports {
-                let port = port_named(&self.ports, name);
-                self.ports[port].flags |= CAPTURED;
+                let port = port_named(&self.links.ports, name);
+                self.links.ports[port].flags |= CAPTURED;
             }
-            self.taps.list.push(Tap { capture, taken: 0, missed: 0 });
+            self.records.taps.list.push(Tap { capture, taken: 0, missed: 0 });
         }
-        if !self.taps.is_empty() {
-            self.taps.marks = vec![None; MARKS];
+        if !self.records.taps.is_empty() {
+            self.records.taps.marks = vec![None; MARKS];
         }
     }
 
@@ -33,9 +33,9 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn tap(&mut self, port: PortId, packet: &Packet) {
-        let name = self.ports[port].name;
-        for index in 0..self.taps.list.len() {
-            let tap = &mut self.taps.list[index];
+        let name = self.links.ports[port].name;
+        for index in 0..self.records.taps.list.len() {
+            let tap = &mut self.records.taps.list[index];
             let within = tap.capture.from <= self.now && self.now <= tap.capture.until;
             if !within || tap.capture.ports.binary_search(&name).is_err() {
                 continue;
@@ -59,12 +59,12 @@ impl<S: Scheme> Part<S> {
                 last,
                 body: self.frame_body(port, packet),
             };
-            self.taps.frames.push(frame);
+            self.records.taps.frames.push(frame);
         }
     }
 
     fn place(&self, port: PortId, class: u8) -> Place {
-        Place { port: self.ports[port].name, queue_bytes: self.queue(port, class).bytes }
+        Place { port: self.links.ports[port].name, queue_bytes: self.queue(port, class).bytes }
     }
 
     fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
@@ -73,15 +73,15 @@ impl<S: Scheme> Part<S> {
             Kind::Ack | Kind::Nak => Body::Reply(self.reply_of(packet)),
             Kind::Notification => {
                 let flow = self.flow_name(packet.flow);
-                let content = self.schemes[usize::from(flow.scheme)].frame_content(&self.feedback[packet.extra]);
-                let origin = self.taps.origins.get(packet.extra as usize).copied().flatten();
+                let content = self.schemes[usize::from(flow.scheme)].frame_content(&self.flows.feedback[packet.extra]);
+                let origin = self.records.taps.origins.get(packet.extra as usize).copied().flatten();
                 Body::Notification { flow, content, origin }
             }
             Kind::Pfc => self.pfc_of(port, packet),
             Kind::Neighbour => {
-                let content = self.message_content(self.ports[port].switch(), packet.extra);
+                let content = self.message_content(self.links.ports[port].switch(), packet.extra);
                 // A flow that has ended since it was named is left out.
-                let alive = content.flows.iter().filter_map(|id| self.living.get(id));
+                let alive = content.flows.iter().filter_map(|id| self.flows.living.get(id));
                 Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), content }
             }
         }
@@ -89,7 +89,7 @@ impl<S: Scheme> Part<S> {
 
     fn data_of(&self, packet: &Packet) -> Data {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.senders[self.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
         let (stream, packets) = (&sender.requester.seq.stream, sender.requester.seq.total);
         let offset_bytes = stream.payload_until(packet.psn);
         let message = stream.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
@@ -99,7 +99,7 @@ impl<S: Scheme> Part<S> {
             Marked::No
         } else {
             let name = PacketName { flow: flow.id, psn: packet.psn, sent_at: packet.stamp };
-            let found = self.taps.marks[name.slot()].filter(|(of, _)| *of == name);
+            let found = self.records.taps.marks[name.slot()].filter(|(of, _)| *of == name);
             found.map_or(Marked::Somewhere, |(_, place)| Marked::At(place))
         };
         Data {
@@ -109,7 +109,7 @@ impl<S: Scheme> Part<S> {
             total,
             size_bytes: match message {
                 Some(message) => Some(message.end.bytes - message.begin.bytes),
-                None => self.details[self.cards[packet.flow].sender].spec.size_bytes,
+                None => self.flows.details[self.flows.cards[packet.flow].sender].spec.size_bytes,
             },
             offset_bytes,
             payload_bytes: (stream.payload_until(packet.psn + 1) - offset_bytes) as u32,
@@ -129,7 +129,7 @@ impl<S: Scheme> Part<S> {
 
     fn reply_of(&self, packet: &Packet) -> Reply {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.senders[self.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
         let scheme = &self.schemes[usize::from(flow.scheme)];
         let carries = packet.carries_feedback() && packet.extra != NO_EXTRA;
         Reply {
@@ -142,12 +142,12 @@ impl<S: Scheme> Part<S> {
             echoes_mark: packet.ecn != sender.ecn,
             format: self.format_of(&flow),
             int: self.stack_of(packet),
-            content: carries.then(|| scheme.frame_content(&self.feedback[packet.extra])),
+            content: carries.then(|| scheme.frame_content(&self.flows.feedback[packet.extra])),
         }
     }
 
     fn pfc_of(&self, port_id: PortId, packet: &Packet) -> Body {
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         let (due, on) = packet.pfc_classes();
         let of_class = |class: u8| {
             let ingress = (!port.has(AT_HOST)).then(|| {
@@ -160,13 +160,13 @@ impl<S: Scheme> Part<S> {
         Body::Pfc {
             classes: (0..self.classes as u8).filter(|class| due & (1 << class) != 0).map(of_class).collect(),
             lasts: (packet.stamp != Time::NEVER).then(|| packet.stamp - Time::ZERO),
-            rate: self.media.of(&self.ports[port_id.peer()]).rate.rate(),
+            rate: self.links.media.of(&self.links.ports[port_id.peer()]).rate.rate(),
         }
     }
 
     fn flow_name(&self, flow: CardId) -> FlowName {
-        let flow = self.cards[flow].sender;
-        let (details, sender) = (&self.details[flow], &self.senders[flow]);
+        let flow = self.flows.cards[flow].sender;
+        let (details, sender) = (&self.flows.details[flow], &self.flows.senders[flow]);
         let spec = &details.spec;
         FlowName {
             id: details.id,
@@ -188,7 +188,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn stack_of(&self, packet: &Packet) -> Option<Box<IntStack>> {
-        packet.carries_int().then(|| self.int.copy(packet)).flatten().map(Box::new)
+        packet.carries_int().then(|| self.flows.int.copy(packet)).flatten().map(Box::new)
     }
 
     /// A congestion point has marked a packet.
@@ -196,8 +196,8 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, port: PortId, packet: &Packet) {
         let place = self.place(port, packet.class);
-        let name = PacketName { flow: self.cards[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
-        self.taps.marks[name.slot()] = Some((name, place));
+        let name = PacketName { flow: self.flows.cards[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
+        self.records.taps.marks[name.slot()] = Some((name, place));
     }
 
     /// A notification is about to leave a switch, or (`None`) a receiver.
@@ -206,9 +206,9 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn note_origin(&mut self, packet: &Packet, egress: Option<(PortId, u8)>) {
         let place = egress.map(|(port, class)| self.place(port, class));
         let index = packet.extra as usize;
-        if self.taps.origins.len() <= index {
-            self.taps.origins.resize(index + 1, None);
+        if self.records.taps.origins.len() <= index {
+            self.records.taps.origins.resize(index + 1, None);
         }
-        self.taps.origins[index] = place;
+        self.records.taps.origins[index] = place;
     }
 }

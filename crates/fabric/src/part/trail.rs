@@ -30,54 +30,54 @@ impl Trail {
 
 impl<S: Scheme> Part<S> {
     pub(crate) fn add_card(&mut self, of: Card) -> CardId {
-        let card = self.cards.insert(of);
-        let trail = self.trails.insert(Trail::default());
+        let card = self.flows.cards.insert(of);
+        let trail = self.flows.trails.insert(Trail::default());
         debug_assert_eq!(card, trail, "cards and trails move together");
-        self.living.insert(of.id, card);
+        self.flows.living.insert(of.id, card);
         card
     }
 
     /// Memory for a stretch of a path.
     pub(crate) fn take_block(&mut self, len: usize) -> u32 {
         assert!(len <= usize::from(u8::MAX), "a path of {len} words");
-        if self.forwarding.route_free.len() <= len {
-            self.forwarding.route_free.resize(len + 1, Vec::new());
+        if self.paths.forwarding.route_free.len() <= len {
+            self.paths.forwarding.route_free.resize(len + 1, Vec::new());
         }
-        self.forwarding.route_free[len].pop().unwrap_or_else(|| {
-            self.route_ports.resize(self.route_ports.len() + len, 0);
-            (self.route_ports.len() - len) as u32
+        self.paths.forwarding.route_free[len].pop().unwrap_or_else(|| {
+            self.paths.route_ports.resize(self.paths.route_ports.len() + len, 0);
+            (self.paths.route_ports.len() - len) as u32
         })
     }
 
     pub(crate) fn fill_block(&mut self, at: u32, words: &[u32]) {
-        self.route_ports[at as usize..at as usize + words.len()].copy_from_slice(words);
+        self.paths.route_ports[at as usize..at as usize + words.len()].copy_from_slice(words);
     }
 
     /// Packets of a flow take no detours any more; those under way may still walk them.
     pub(crate) fn give_up_detours(&mut self, card: CardId) {
-        let detours = &mut self.details[self.cards[card].sender].detours;
-        self.trails[card].blocks.append(detours);
+        let detours = &mut self.flows.details[self.flows.cards[card].sender].detours;
+        self.flows.trails[card].blocks.append(detours);
     }
 
     /// Forgets a flow of which nothing is left.
     pub(crate) fn free_flow(&mut self, card: CardId) {
-        let Card { id, sender: flow, receiver, .. } = self.cards.remove(card);
-        self.living.remove(&id);
-        let mut blocks = self.trails.remove(card).blocks;
+        let Card { id, sender: flow, receiver, .. } = self.flows.cards.remove(card);
+        self.flows.living.remove(&id);
+        let mut blocks = self.flows.trails.remove(card).blocks;
         if flow != SenderId::NONE {
-            if let Some(timers) = self.timers.get_mut(flow) {
+            if let Some(timers) = self.compat.timers.get_mut(flow) {
                 *timers = [Time::NEVER; TIMERS];
             }
-            self.senders.remove(flow);
-            blocks.append(&mut self.details.remove(flow).detours);
-            self.forwarding.set_spread(flow, None);
+            self.flows.senders.remove(flow);
+            blocks.append(&mut self.flows.details.remove(flow).detours);
+            self.paths.forwarding.set_spread(flow, None);
         }
         if receiver != ReceiverId::NONE {
-            self.receivers.remove(receiver);
+            self.flows.receivers.remove(receiver);
         }
         self.remove_shaper(card);
         for (at, len) in blocks {
-            self.forwarding.route_free[usize::from(len)].push(at);
+            self.paths.forwarding.route_free[usize::from(len)].push(at);
         }
     }
 }

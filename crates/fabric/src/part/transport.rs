@@ -33,8 +33,8 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet) {
-        let flow = self.cards[packet.flow].receiver;
-        let responder = &mut self.receivers[flow].responder;
+        let flow = self.flows.cards[packet.flow].receiver;
+        let responder = &mut self.flows.receivers[flow].responder;
         if responder.is_next(packet.psn) {
             let taken = responder.take_next(&arrival(packet));
             self.settle_data(flow, packet, taken);
@@ -47,8 +47,8 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
-        let flow = self.cards[packet.flow].receiver;
-        let taken = self.receivers[flow].responder.on_data(self.now, &arrival(packet));
+        let flow = self.flows.cards[packet.flow].receiver;
+        let taken = self.flows.receivers[flow].responder.on_data(self.now, &arrival(packet));
         if let Some(answer) = taken.earlier {
             self.acknowledge_earlier(flow, &answer);
         }
@@ -59,20 +59,20 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn settle_data(&mut self, flow: ReceiverId, packet: &Packet, taken: Taken) {
         let now = self.now;
-        let receiver = &mut self.receivers[flow];
+        let receiver = &mut self.flows.receivers[flow];
         let (mut feedback, mut np_timer) = (None, None);
         if taken.kept {
             self.counters.delivered_bytes += taken.delivered_bytes;
             self.counters.data_packets_delivered += 1;
             receiver.marked += u64::from(packet.ecn == Ecn::Ce);
             if receiver.feeds_back_in_acks
-                && let Some(int) = self.int.read(packet)
+                && let Some(int) = self.flows.int.read(packet)
             {
                 receiver.np.on_telemetry(now, int);
             }
             feedback = receiver.np.on_data(&Received {
                 now,
-                wire_bytes: u32::from(packet.frame_bytes) + self.gap_bytes,
+                wire_bytes: u32::from(packet.frame_bytes) + self.links.gap_bytes,
                 payload_bytes: taken.payload_bytes,
                 ecn: packet.ecn,
             });
@@ -95,7 +95,7 @@ impl<S: Scheme> Part<S> {
             self.arm_np_timer(flow, at);
         }
         if taken.answer.is_none() {
-            self.arm_np_timer(flow, self.receivers[flow].responder.deadline());
+            self.arm_np_timer(flow, self.flows.receivers[flow].responder.deadline());
             self.packet_gone(packet.flow);
         }
     }
@@ -104,9 +104,9 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn complete_messages(&mut self, flow: ReceiverId) {
-        let presence = self.cards[self.receivers[flow].card].presence;
-        while let Some(message) = self.receivers[flow].responder.complete_message() {
-            let receiver = &mut self.receivers[flow];
+        let presence = self.flows.cards[self.flows.receivers[flow].card].presence;
+        while let Some(message) = self.flows.receivers[flow].responder.complete_message() {
+            let receiver = &mut self.flows.receivers[flow];
             if receiver.responder.seq.stream.messages.is_none() {
                 receiver.delivered_at = Some(self.now);
             }
@@ -119,7 +119,7 @@ impl<S: Scheme> Part<S> {
     /// Sends an ACK or NAK caused by a packet; it takes over the packet's telemetry.
     #[inline(always)]
     fn send_answer(&mut self, flow: ReceiverId, data: &Packet, answer: &Answer) {
-        let receiver = &self.receivers[flow];
+        let receiver = &self.flows.receivers[flow];
         let (host, feeds_back_in_acks) = (receiver.host, receiver.feeds_back_in_acks);
         let resent = if answer.ack.resent { RESENT } else { 0 };
         let flags = data.flags & !(TRANSIT | ASKS_ACK | BACKWARD | RESENT);
@@ -154,30 +154,30 @@ impl<S: Scheme> Part<S> {
 
     /// Sends an ACK whose data packets are gone, and their telemetry with them.
     fn acknowledge_earlier(&mut self, flow: ReceiverId, answer: &Answer) {
-        let card = self.receivers[flow].card;
-        self.cards[card].live += 1;
+        let card = self.flows.receivers[flow].card;
+        self.flows.cards[card].live += 1;
         self.send_answer(flow, &Packet { flow: card, extra: NO_EXTRA, ..Packet::default() }, answer);
     }
 
     /// Puts feedback of the notification point into an ACK or NAK, in the place of telemetry.
     fn put_ack_feedback(&mut self, receiver: ReceiverId, ack: &mut Packet) {
-        let Some(feedback) = self.receivers[receiver].np.ack_feedback(self.now) else { return };
+        let Some(feedback) = self.flows.receivers[receiver].np.ack_feedback(self.now) else { return };
         self.release_extra(ack);
-        ack.extra = self.feedback.insert(feedback);
+        ack.extra = self.flows.feedback.insert(feedback);
         ack.flags |= TRANSIT;
     }
 
     fn arm_np_timer(&mut self, flow: ReceiverId, at: Time) {
-        let receiver = &mut self.receivers[flow];
+        let receiver = &mut self.flows.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
-            let name = self.cards[receiver.card].name;
+            let name = self.flows.cards[receiver.card].name;
             self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow.get());
         }
     }
 
     pub(crate) fn on_np_timer(&mut self, flow: ReceiverId) {
-        let Some(receiver) = self.receivers.get_mut(flow) else { return };
+        let Some(receiver) = self.flows.receivers.get_mut(flow) else { return };
         if receiver.due != self.now {
             return;
         }
@@ -195,7 +195,7 @@ impl<S: Scheme> Part<S> {
         if let Some(at) = next {
             self.arm_np_timer(flow, at);
         }
-        let responder = &mut self.receivers[flow].responder;
+        let responder = &mut self.flows.receivers[flow].responder;
         if responder.deadline() > self.now {
             let at = responder.deadline();
             self.arm_np_timer(flow, at);
@@ -206,18 +206,18 @@ impl<S: Scheme> Part<S> {
 
     /// The receiver sends a notification to the sender.
     fn notify(&mut self, flow: ReceiverId, feedback: S::Feedback) {
-        let receiver = &self.receivers[flow];
+        let receiver = &self.flows.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id].profile as usize].notify_delay;
         let card = receiver.card;
-        let scheme = &self.schemes[usize::from(self.cards[card].scheme)];
+        let scheme = &self.schemes[usize::from(self.flows.cards[card].scheme)];
         let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
         let packet = Packet {
             stamp: self.now,
             flow: card,
             psn: 0,
             route: back_cursor(receiver.route, receiver.hops, receiver.backward),
-            extra: self.feedback.insert(feedback),
+            extra: self.flows.feedback.insert(feedback),
             frame_bytes,
             ingress: 0,
             kind: Kind::Notification,
@@ -225,9 +225,9 @@ impl<S: Scheme> Part<S> {
             ecn: Ecn::NotCapable,
             flags: if receiver.backward { BACKWARD } else { 0 },
         };
-        self.cards[card].live += 1;
+        self.flows.cards[card].live += 1;
         self.counters.notifications_sent += 1;
-        if !self.taps.is_empty() {
+        if !self.records.taps.is_empty() {
             self.note_origin(&packet, None);
         }
         self.emit(host_id, &packet, delay, NOTIFY_LANE);
@@ -236,8 +236,8 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
         let now = self.now;
-        let flow = self.cards[packet.flow].sender;
-        let sender = &mut self.senders[flow];
+        let flow = self.flows.cards[packet.flow].sender;
+        let sender = &mut self.flows.senders[flow];
         if sender.ended {
             self.discard(packet);
             return;
@@ -246,10 +246,10 @@ impl<S: Scheme> Part<S> {
         let ack = Ack { expected: packet.psn, selective: None, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {
-            sender.rp.on_feedback(now, &self.feedback[packet.extra]);
+            sender.rp.on_feedback(now, &self.flows.feedback[packet.extra]);
             None
         } else {
-            self.int.read(packet)
+            self.flows.int.read(packet)
         };
         sender.rp.on_ack(&Acked {
             now,
@@ -277,7 +277,7 @@ impl<S: Scheme> Part<S> {
     /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
     #[inline(always)]
     fn after_ack(&mut self, flow: SenderId, moved: bool) {
-        let sender = &self.senders[flow];
+        let sender = &self.flows.senders[flow];
         let (seq, state) = (&sender.requester.seq, sender.pacing.state);
         // Flows without offers have no such number.
         let drained = seq.una == seq.offered && moved;
@@ -302,24 +302,24 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
-        let presence = self.cards[self.senders[flow].card].presence;
-        let tells = self.details[flow].tells;
-        if self.senders[flow].requester.seq.stream.messages.is_some() {
+        let presence = self.flows.cards[self.flows.senders[flow].card].presence;
+        let tells = self.flows.details[flow].tells;
+        if self.flows.senders[flow].requester.seq.stream.messages.is_some() {
             // Captures may see its packets once more.
-            let keep = !self.taps.is_empty();
-            while let Some(message) = self.senders[flow].requester.seq.complete_message(keep) {
+            let keep = !self.records.taps.is_empty();
+            while let Some(message) = self.flows.senders[flow].requester.seq.complete_message(keep) {
                 if tells {
                     self.tell(News::Acknowledged(presence, message));
                 }
             }
             return false;
         }
-        let port_id = self.hosts[self.senders[flow].host].port;
+        let port_id = self.hosts[self.flows.senders[flow].host].port;
         if state == SendState::Scanned {
             self.read_rp(flow);
             self.wake_sooner(flow);
         }
-        self.details[flow].acked_at = Some(self.now);
+        self.flows.details[flow].acked_at = Some(self.now);
         if tells {
             self.tell(News::Acknowledged(presence, 0));
         }
@@ -333,16 +333,16 @@ impl<S: Scheme> Part<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: SenderId) {
-        self.tell(News::Drained(self.cards[self.senders[flow].card].presence));
+        self.tell(News::Drained(self.flows.cards[self.flows.senders[flow].card].presence));
     }
 
     fn on_notification(&mut self, packet: &Packet) {
-        let flow = self.cards[packet.flow].sender;
-        let feedback = self.feedback.remove(packet.extra);
-        let sender = &mut self.senders[flow];
+        let flow = self.flows.cards[packet.flow].sender;
+        let feedback = self.flows.feedback.remove(packet.extra);
+        let sender = &mut self.flows.senders[flow];
         if !sender.ended {
             sender.rp.on_feedback(self.now, &feedback);
-            let details = &mut self.details[flow];
+            let details = &mut self.flows.details[flow];
             details.notifications += 1;
             details.first_notified.get_or_insert(self.now);
             self.after_rp(flow);
@@ -352,15 +352,15 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     pub(crate) fn arm_flow_timer(&mut self, flow: SenderId) {
-        if self.eager {
+        if self.compat.eager {
             self.schedule_timers(flow);
             return;
         }
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow.get());
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.flows.cards[sender.card].name, flow.get());
         }
     }
 
@@ -368,8 +368,8 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn schedule_timers(&mut self, flow: SenderId) {
-        let timers = self.timers.reach(flow, || [Time::NEVER; TIMERS]);
-        let sender = &mut self.senders[flow];
+        let timers = self.compat.timers.reach(flow, || [Time::NEVER; TIMERS]);
+        let sender = &mut self.flows.senders[flow];
         for (set, wanted) in timers.iter_mut().zip(sender.rp.timers()) {
             let at = wanted.map_or(Time::NEVER, |at| at.max(self.now));
             if *set != at && at != Time::NEVER {
@@ -385,16 +385,18 @@ impl<S: Scheme> Part<S> {
 
     /// Whether an event of a flow's timers is one that still counts.
     fn is_due(&self, flow: SenderId, due: Time) -> bool {
-        due == self.now || (self.eager && self.timers[flow].contains(&self.now))
+        due == self.now || (self.compat.eager && self.compat.timers[flow].contains(&self.now))
     }
 
     pub(crate) fn on_flow_timer(&mut self, flow: SenderId) {
         let now = self.now;
-        let Some(due) = self.senders.get(flow).filter(|sender| !sender.ended).map(|sender| sender.due) else { return };
+        let Some(due) = self.flows.senders.get(flow).filter(|sender| !sender.ended).map(|sender| sender.due) else {
+            return;
+        };
         if !self.is_due(flow, due) {
             return;
         }
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         if due == now {
             sender.due = Time::NEVER;
         }
@@ -416,9 +418,9 @@ impl<S: Scheme> Part<S> {
     /// The flow is over, for its sender: tell of it. The receiver hears nothing, as on a real network.
     pub(crate) fn end_flow(&mut self, flow: SenderId) {
         self.counters.flows_completed += 1;
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         sender.ended = true;
-        let presence = self.cards[sender.card].presence;
+        let presence = self.flows.cards[sender.card].presence;
         self.leave_nic(flow);
         self.tell(News::Ended(presence));
     }
@@ -427,7 +429,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn recover(&mut self, flow: SenderId) {
-        let sender = &mut self.senders[flow];
+        let sender = &mut self.flows.senders[flow];
         let resend = sender.rp.resend(&sender.requester.outstanding(self.now));
         let resends = sender.requester.recover(resend);
         if resend == Resend::All {
@@ -442,26 +444,26 @@ impl<S: Scheme> Part<S> {
 
     fn count_timeout(&mut self, flow: SenderId) {
         self.counters.timeouts += 1;
-        self.details[flow].timeouts += 1;
+        self.flows.details[flow].timeouts += 1;
     }
 
     pub(crate) fn note(&mut self, news: News) {
-        self.news_ranks.extend(self.rank);
-        self.news.push(news);
+        self.records.news_ranks.extend(self.records.rank);
+        self.records.news.push(news);
     }
 
     pub(crate) fn tell(&mut self, news: News) {
         self.note(news);
         // With other parts, it is heard when all have come so far.
-        self.halted = self.rank.is_none();
+        self.halted = self.records.rank.is_none();
     }
 
     /// One packet of the flow exists no more.
     #[inline]
     pub(crate) fn packet_gone(&mut self, card: CardId) {
-        let of = &mut self.cards[card];
+        let of = &mut self.flows.cards[card];
         of.live -= 1;
-        debug_assert!(of.live >= 0 || self.rank.is_some(), "more packets gone than made");
+        debug_assert!(of.live >= 0 || self.records.rank.is_some(), "more packets gone than made");
     }
 }
 

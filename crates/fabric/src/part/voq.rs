@@ -46,8 +46,8 @@ impl<S: Scheme> Part<S> {
         let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
         for switch in &self.switches {
             let facts = |&port: &PortId| {
-                let direction = self.plan.direction(self.ports[port].name);
-                let to_switch = !self.ports[port.peer()].has(AT_HOST);
+                let direction = self.plan.direction(self.links.ports[port].name);
+                let to_switch = !self.links.ports[port.peer()].has(AT_HOST);
                 PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
             };
             let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
@@ -69,7 +69,7 @@ impl<S: Scheme> Part<S> {
             });
             if voq_switch.is_some() {
                 for &port in &switch.ports {
-                    self.ports[port].flags |= HAS_VOQS;
+                    self.links.ports[port].flags |= HAS_VOQS;
                 }
             }
             self.voq_switches.list.push(voq_switch);
@@ -90,7 +90,7 @@ impl<S: Scheme> Part<S> {
     /// A packet has come in, bound for `egress`, at a VOQ switch.
     #[inline(never)]
     pub(crate) fn voq_receive(&mut self, mut egress: PortId, packet: &mut Packet) {
-        let switch = self.ports[egress].switch();
+        let switch = self.links.ports[egress].switch();
         if packet.kind != Kind::Data {
             // Controls see nothing of it.
             let (from, to) = (packet.ingress, self.local(egress));
@@ -116,7 +116,7 @@ impl<S: Scheme> Part<S> {
                 self.voq_switches.at(switch).control.lane(passing.egress, packet.class, passing.flow)
             }
         };
-        if self.ports[egress].hooks.has(Hooks::ENQUEUE) {
+        if self.links.ports[egress].hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, packet);
         }
         if self.is_passable(egress) && self.pass(switch, &passing, lane) {
@@ -138,7 +138,7 @@ impl<S: Scheme> Part<S> {
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.local(egress);
-            let flow = self.cards[packet.flow].id;
+            let flow = self.flows.cards[packet.flow].id;
             lane = self.voq_switches.at(switch).control.lane(local, packet.class, flow);
         }
         self.voq_push(switch, egress, packet, lane);
@@ -152,7 +152,7 @@ impl<S: Scheme> Part<S> {
             ingress: packet.ingress,
             egress: self.local(egress),
             class: packet.class,
-            flow: self.cards[packet.flow].id,
+            flow: self.flows.cards[packet.flow].id,
             frame_bytes: u32::from(packet.frame_bytes),
         }
     }
@@ -165,7 +165,7 @@ impl<S: Scheme> Part<S> {
     /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
     fn is_passable(&self, egress: PortId) -> bool {
-        let port = &self.ports[egress];
+        let port = &self.links.ports[egress];
         !port.has(DOWN) && self.switches[port.switch()].storms == 0
     }
 
@@ -212,15 +212,15 @@ impl<S: Scheme> Part<S> {
     fn enter_output(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) {
         packet.ingress = u16::MAX;
         let (class, bit) = (packet.class, 1 << packet.class);
-        if self.ports[egress].is_idle(self.now, class, DOWN) {
+        if self.links.ports[egress].is_idle(self.now, class, DOWN) {
             self.depart(egress, packet);
             return;
         }
-        self.queues[QueueId::of(egress, class, self.classes)].push(&mut self.queued, self.now, packet);
-        let out = &mut self.ports[egress];
+        self.egress.queues[QueueId::of(egress, class, self.classes)].push(&mut self.egress.queued, self.now, packet);
+        let out = &mut self.links.ports[egress];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
-        let (local, paused) = (self.local(egress), self.ports[egress].paused & bit != 0);
+        let (local, paused) = (self.local(egress), self.links.ports[egress].paused & bit != 0);
         let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
@@ -265,19 +265,19 @@ impl<S: Scheme> Part<S> {
         let local = self.local(egress);
         let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
-        self.queued.push(&mut voqs.subs[sub].packets, packet);
+        self.egress.queued.push(&mut voqs.subs[sub].packets, packet);
         voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
         voqs.outputs[output].waiting[lane as usize] += 1;
-        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
+        let queue = &mut self.egress.queues[QueueId::of(egress, packet.class, self.classes)];
         queue.grow(self.now, packet.frame_bytes);
         queue.at_inputs += 1;
-        self.ports[egress].queued_bytes += u64::from(packet.frame_bytes);
+        self.links.ports[egress].queued_bytes += u64::from(packet.frame_bytes);
     }
 
     /// The next packet for an egress among `lanes`: round-robin over inputs, and at one input the
     /// lane whose packet is older.
     fn voq_pop(&mut self, egress: PortId, class: u8, lanes: Lanes) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress].switch(), self.local(egress));
+        let (switch, local) = (self.links.ports[egress].switch(), self.local(egress));
         let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
@@ -292,20 +292,20 @@ impl<S: Scheme> Part<S> {
                 (true, false) => Lane::Free,
                 (false, true) => Lane::Held,
                 (true, true) => {
-                    let head = |lane: Lane| self.queued.front(&voqs.subs[first + lane as usize].packets);
+                    let head = |lane: Lane| self.egress.queued.front(&voqs.subs[first + lane as usize].packets);
                     let stamp = |lane| head(lane).map(|packet| packet.stamp);
                     if stamp(Lane::Held) < stamp(Lane::Free) { Lane::Held } else { Lane::Free }
                 }
             };
             let sub = &mut voqs.subs[first + lane as usize];
-            let packet = self.queued.pop(&mut sub.packets)?;
+            let packet = self.egress.queued.pop(&mut sub.packets)?;
             sub.bytes -= u64::from(packet.frame_bytes);
             voqs.outputs[output].waiting[lane as usize] -= 1;
             voqs.outputs[output].next_input = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
-            let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
+            let queue = &mut self.egress.queues[QueueId::of(egress, class, self.classes)];
             queue.shrink(self.now, packet.frame_bytes);
             queue.at_inputs -= 1;
-            self.ports[egress].queued_bytes -= u64::from(packet.frame_bytes);
+            self.links.ports[egress].queued_bytes -= u64::from(packet.frame_bytes);
             return Some(packet);
         }
         None
@@ -313,11 +313,11 @@ impl<S: Scheme> Part<S> {
 
     /// The oldest packet in the FIFO of an egress.
     fn output_pop(&mut self, egress: PortId, class: u8) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress].switch(), self.local(egress));
-        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
-        let packet = queue.pop(&mut self.queued, self.now)?;
+        let (switch, local) = (self.links.ports[egress].switch(), self.local(egress));
+        let queue = &mut self.egress.queues[QueueId::of(egress, class, self.classes)];
+        let packet = queue.pop(&mut self.egress.queued, self.now)?;
         let empty = queue.packets.is_empty();
-        let port = &mut self.ports[egress];
+        let port = &mut self.links.ports[egress];
         port.queued_bytes -= u64::from(packet.frame_bytes);
         if empty {
             port.waiting &= !(1 << class);
@@ -334,23 +334,23 @@ impl<S: Scheme> Part<S> {
             return Some(packet);
         }
         let packet = self.voq_pop(egress, class, Lanes::BOTH)?;
-        self.release(self.ports[egress].switch(), &packet);
+        self.release(self.links.ports[egress].switch(), &packet);
         Some(packet)
     }
 
     /// A port of a controlled switch is free: a message goes, or the next packet.
     #[inline(never)]
     pub(crate) fn serve_voq_port(&mut self, port_id: PortId) {
-        if self.ports[port_id].pfc_due != 0 && self.ports[port_id].busy_until <= self.now {
+        if self.links.ports[port_id].pfc_due != 0 && self.links.ports[port_id].busy_until <= self.now {
             self.send_pfc(port_id);
         }
-        let (switch, local) = (self.ports[port_id].switch(), self.local(port_id));
-        let port = &self.ports[port_id];
+        let (switch, local) = (self.links.ports[port_id].switch(), self.local(port_id));
+        let port = &self.links.ports[port_id];
         let eligible = port.waiting & !port.paused;
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             // Like PFC frames, messages go before all queues and are never paused.
             let voq_switch = self.voq_switches.at_mut(switch);
-            if let Some(message) = self.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
+            if let Some(message) = self.egress.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
                 self.transmit_link_local(port_id, &message);
             } else if eligible != 0 {
                 let class = self.pick_class(port_id, eligible);
@@ -358,14 +358,14 @@ impl<S: Scheme> Part<S> {
                 self.charge(port_id, class, packet.frame_bytes);
                 self.depart(port_id, &mut packet);
                 self.refill(switch, port_id, class);
-                if self.ports[port_id].has(AWAITED) {
+                if self.links.ports[port_id].has(AWAITED) {
                     self.serve_round_robin(port_id);
                 }
             }
         }
         let voq_switch = self.voq_switches.at(switch);
         let unsent = !voq_switch.unsent[usize::from(local)].is_empty();
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
             self.expect_free(port_id);
         }
@@ -442,11 +442,11 @@ impl<S: Scheme> Part<S> {
         if voqs.outputs[output].waiting == [0, 0] {
             return;
         }
-        let lane_of = |packet: &Packet| control.lane(egress, class, self.cards[packet.flow].id);
+        let lane_of = |packet: &Packet| control.lane(egress, class, self.flows.cards[packet.flow].id);
         for ingress in 0..voqs.ports as u16 {
             let mut seen = None;
             let moves = LANES.into_iter().any(|from| {
-                let mut packets = self.queued.iter(&voqs.subs[voqs.sub(ingress, egress, class, from)].packets);
+                let mut packets = self.egress.queued.iter(&voqs.subs[voqs.sub(ingress, egress, class, from)].packets);
                 packets.any(|packet| {
                     // Packets of a flow come in trains: one look for each.
                     if packet.kind != Kind::Data || seen == Some(packet.flow) {
@@ -463,7 +463,7 @@ impl<S: Scheme> Part<S> {
             for from in LANES {
                 for _ in 0..before[from as usize] {
                     let sub = voqs.sub(ingress, egress, class, from);
-                    let packet = self.queued.pop(&mut voqs.subs[sub].packets).expect("counted");
+                    let packet = self.egress.queued.pop(&mut voqs.subs[sub].packets).expect("counted");
                     let size = u64::from(packet.frame_bytes);
                     voqs.subs[sub].bytes -= size;
                     voqs.outputs[output].waiting[from as usize] -= 1;
@@ -472,7 +472,7 @@ impl<S: Scheme> Part<S> {
                         _ => from,
                     };
                     let sub = voqs.sub(ingress, egress, class, to);
-                    self.queued.push(&mut voqs.subs[sub].packets, &packet);
+                    self.egress.queued.push(&mut voqs.subs[sub].packets, &packet);
                     voqs.subs[sub].bytes += size;
                     voqs.outputs[output].waiting[to as usize] += 1;
                 }
@@ -483,7 +483,8 @@ impl<S: Scheme> Part<S> {
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
     fn detour(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
-        if packet.flags & BACKWARD != 0 || self.details[self.cards[packet.flow].sender].spec.path.is_some() {
+        if packet.flags & BACKWARD != 0 || self.flows.details[self.flows.cards[packet.flow].sender].spec.path.is_some()
+        {
             return egress;
         }
         self.choose_egress(switch, egress, packet)
@@ -494,8 +495,9 @@ impl<S: Scheme> Part<S> {
     fn choose_egress(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
         let node = self.switches[switch].node;
         let passing = self.passing(egress, packet);
-        let equals = self.routes.next_hops(node, self.details[self.cards[packet.flow].sender].spec.dst);
-        let ports = &self.ports;
+        let equals =
+            self.paths.routes.next_hops(node, self.flows.details[self.flows.cards[packet.flow].sender].spec.dst);
+        let ports = &self.links.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
         choices.extend(equals.iter().map(|&name| ports[port_named(ports, name).peer()].far_local));
@@ -514,31 +516,31 @@ impl<S: Scheme> Part<S> {
     /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
     /// from there by a route of its own. Such routes are kept with the flow.
     fn redirect(&mut self, packet: &mut Packet, egress: PortId) -> bool {
-        let flow = self.cards[packet.flow].sender;
-        let (sender, details) = (&self.senders[flow], &self.details[flow]);
+        let flow = self.flows.cards[packet.flow].sender;
+        let (sender, details) = (&self.flows.senders[flow], &self.flows.details[flow]);
         let mut known = std::iter::once((sender.route, sender.hops)).chain(details.detours.iter().copied());
         let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
         // A route that a failure has replaced since: the packet stays on it.
         let Some((route, _)) = known.find(holds) else { return false };
         let hop = (packet.route - 1 - route) as usize;
-        let done = &self.route_ports[route as usize..route as usize + hop];
+        let done = &self.paths.route_ports[route as usize..route as usize + hop];
         let same = |&(other, hops): &(u32, u8)| {
             usize::from(hops) > hop
-                && self.route_ports[other as usize..other as usize + hop] == *done
-                && self.route_ports[other as usize + hop] == egress.get()
+                && self.paths.route_ports[other as usize..other as usize + hop] == *done
+                && self.paths.route_ports[other as usize + hop] == egress.get()
         };
         let kept = std::iter::once((sender.route, sender.hops)).chain(details.detours.iter().copied()).find(same);
         let route = match kept {
             Some((route, _)) => route,
             None => {
                 let done = done.iter().map(|&port| PortId::new(port));
-                let mut path: Vec<u32> = done.chain([egress]).map(|port| self.ports[port].name).collect();
+                let mut path: Vec<u32> = done.chain([egress]).map(|port| self.links.ports[port].name).collect();
                 let key = self.flow_key(&details.spec, details.identity, details.ephemeral);
-                if !self.routes.extend(details.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
+                if !self.paths.routes.extend(details.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
                     return false;
                 }
                 let route = self.store_route(&path);
-                self.details[flow].detours.push((route, path.len() as u8));
+                self.flows.details[flow].detours.push((route, path.len() as u8));
                 route
             }
         };
@@ -552,7 +554,7 @@ impl<S: Scheme> Part<S> {
         let mut outbox = std::mem::take(&mut self.voq_switches.outbox);
         for (local, message) in outbox.drain(..) {
             let port_id = self.switches[switch].ports[usize::from(local)];
-            if self.ports[port_id].has(DOWN) {
+            if self.links.ports[port_id].has(DOWN) {
                 continue;
             }
             let frame_bytes = self.voq_switches.at(switch).control.message_bytes(&message) as u16;
@@ -567,7 +569,7 @@ impl<S: Scheme> Part<S> {
                 ..Packet::default()
             };
             let voq_switch = self.voq_switches.at_mut(switch);
-            self.queued.push(&mut voq_switch.unsent[usize::from(local)], &packet);
+            self.egress.queued.push(&mut voq_switch.unsent[usize::from(local)], &packet);
             self.counters.neighbour_messages += 1;
             self.expect_free(port_id);
         }
@@ -590,8 +592,8 @@ impl<S: Scheme> Part<S> {
         let message = self.voq_switches.messages.remove(packet.extra);
         if lost {
             self.counters.drops_fault += 1;
-        } else if self.ports[ingress].has(HAS_VOQS) {
-            let (switch, local) = (self.ports[ingress].switch(), self.local(ingress));
+        } else if self.links.ports[ingress].has(HAS_VOQS) {
+            let (switch, local) = (self.links.ports[ingress].switch(), self.local(ingress));
             let now = self.now;
             let (control, _, outbox, _) = parts!(self, switch);
             control.on_message(now, local, &message);
@@ -604,10 +606,10 @@ impl<S: Scheme> Part<S> {
     /// Messages on or for a link that was cut are lost.
     pub(crate) fn cut_messages(&mut self, port: PortId, in_flight: &[Packet]) {
         let mut lost: Vec<u32> = in_flight.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
-        if self.ports[port].has(HAS_VOQS) {
-            let (switch, local) = (self.ports[port].switch(), self.local(port));
+        if self.links.ports[port].has(HAS_VOQS) {
+            let (switch, local) = (self.links.ports[port].switch(), self.local(port));
             let voq_switch = self.voq_switches.at_mut(switch);
-            while let Some(packet) = self.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
+            while let Some(packet) = self.egress.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
                 lost.push(packet.extra);
             }
         }
@@ -625,7 +627,7 @@ impl<S: Scheme> Part<S> {
 
     /// Bytes for an egress that wait at an input of a VOQ switch; none elsewhere.
     pub(crate) fn voq_bytes_from(&self, egress: PortId, class: u8, ingress: u16) -> u64 {
-        let port = &self.ports[egress];
+        let port = &self.links.ports[egress];
         if !port.has(HAS_VOQS) {
             return 0;
         }
@@ -635,6 +637,6 @@ impl<S: Scheme> Part<S> {
     /// Every packet in the virtual output queues of the network.
     pub(crate) fn voq_packets(&self) -> impl Iterator<Item = &Packet> {
         let subs = self.voq_switches.list.iter().flatten().flat_map(|voq_switch| &voq_switch.voqs.subs);
-        subs.flat_map(|sub| self.queued.iter(&sub.packets))
+        subs.flat_map(|sub| self.egress.queued.iter(&sub.packets))
     }
 }

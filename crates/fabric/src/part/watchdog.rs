@@ -13,14 +13,14 @@ use xoff_engine::{Key, Span, Time};
 impl<S: Scheme> Part<S> {
     /// Makes room for what is written down of ports, and starts the watchdogs.
     pub(crate) fn start_watch(&mut self) {
-        self.watch.frames = vec![PfcFrames::default(); self.ports.len()].into();
-        let delays: Vec<Span> = self.ports.iter().map(|port| pfc::response(&self.plan, port.name)).collect();
+        self.watch.frames = vec![PfcFrames::default(); self.links.ports.len()].into();
+        let delays: Vec<Span> = self.links.ports.iter().map(|port| pfc::response(&self.plan, port.name)).collect();
         if delays.iter().any(|delay| *delay > Span::ZERO) {
             self.watch.responses.delays = delays.into();
         }
         for (id, switch) in self.switches.enumerate() {
             if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
-                self.watch.last_pause = vec![Time::ZERO; self.queues.len()].into();
+                self.watch.last_pause = vec![Time::ZERO; self.egress.queues.len()].into();
                 self.queue.push_named(Time::ZERO + watchdog.poll, kind::WATCHDOG, switch.name, id.get());
             }
         }
@@ -35,8 +35,8 @@ impl<S: Scheme> Part<S> {
         for port in ports {
             for class in 0..self.classes as u8 {
                 let queue_id = QueueId::of(port, class, self.classes);
-                let queue = &self.queues[queue_id];
-                let paused = self.ports[port].paused & (1 << class) != 0;
+                let queue = &self.egress.queues[queue_id];
+                let paused = self.links.ports[port].paused & (1 << class) != 0;
                 if queue.storm == Storm::No {
                     let since = queue.paused_since.max(queue.moved_at);
                     let held = queue.bytes > 0 || self.awaiting(port, class).next().is_some();
@@ -54,18 +54,20 @@ impl<S: Scheme> Part<S> {
 
     /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
     fn still_advertised(&self, port: PortId, class: u8) -> bool {
-        let signalling = self.switches[self.ports[port].switch()].signalling;
+        let signalling = self.switches[self.links.ports[port].switch()].signalling;
         signalling == Signalling::OnOff && self.watch.frames[port].heard & (1 << class) != 0
     }
 
     fn begin_storm(&mut self, port: PortId, class: u8, action: WatchdogAction) {
         self.counters.watchdog_storms += 1;
-        self.switches[self.ports[port].switch()].storms += 1;
-        let queue = &mut self.queues[QueueId::of(port, class, self.classes)];
+        self.switches[self.links.ports[port].switch()].storms += 1;
+        let queue = &mut self.egress.queues[QueueId::of(port, class, self.classes)];
         // Until it ends the record holds what was dropped before it.
-        self.storm_ranks.extend(self.rank);
-        let name = self.ports[port].name;
-        self.storms.push((port, StormRecord { port: name, class, from: self.now, until: None, drops: queue.drops }));
+        self.records.storm_ranks.extend(self.records.rank);
+        let name = self.links.ports[port].name;
+        self.records
+            .storms
+            .push((port, StormRecord { port: name, class, from: self.now, until: None, drops: queue.drops }));
         match action {
             WatchdogAction::Drop => {
                 queue.storm = Storm::Dropping;
@@ -79,11 +81,11 @@ impl<S: Scheme> Part<S> {
     }
 
     fn end_storm(&mut self, port: PortId, class: u8) {
-        let queue = &mut self.queues[QueueId::of(port, class, self.classes)];
+        let queue = &mut self.egress.queues[QueueId::of(port, class, self.classes)];
         queue.storm = Storm::No;
-        self.switches[self.ports[port].switch()].storms -= 1;
+        self.switches[self.links.ports[port].switch()].storms -= 1;
         let ours = |(at, storm): &&mut (PortId, StormRecord)| (*at, storm.class, storm.until) == (port, class, None);
-        if let Some((_, storm)) = self.storms.iter_mut().rev().find(ours) {
+        if let Some((_, storm)) = self.records.storms.iter_mut().rev().find(ours) {
             storm.until = Some(self.now);
             storm.drops = queue.drops - storm.drops;
         }
@@ -98,7 +100,7 @@ impl<S: Scheme> Part<S> {
             };
             StormRecord { drops, ..storm }
         };
-        let rank = |at: usize| self.storm_ranks.get(at).copied();
-        self.storms.iter().enumerate().map(|(at, storm)| (rank(at), so_far(storm))).collect()
+        let rank = |at: usize| self.records.storm_ranks.get(at).copied();
+        self.records.storms.iter().enumerate().map(|(at, storm)| (rank(at), so_far(storm))).collect()
     }
 }

@@ -133,7 +133,7 @@ impl<S: Scheme> World<S> {
         let (part, id) = self.place_of(port);
         let part = &self.parts[part];
         let (counts, queue_bytes) = part.port_counts(id, part.now);
-        PortNow { tx_bytes: counts.tx_bytes, queue_bytes, paused: part.ports[id].paused != 0 }
+        PortNow { tx_bytes: counts.tx_bytes, queue_bytes, paused: part.links.ports[id].paused != 0 }
     }
 
     /// Before the next end of a window.

@@ -23,7 +23,9 @@ use crate::node::stacks::Stacks;
 use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
+use crate::part::compat::Compat;
 use crate::part::mail::{Exit, Post};
+use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use crate::run::sources::Feed;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
@@ -226,70 +228,80 @@ impl<S: Scheme> Part<S> {
         let mut part = Part {
             now: Time::ZERO,
             counters: Counters::default(),
-            pauses: Vec::new(),
-            pfc_frames: Vec::new(),
-            taps: Default::default(),
-            storms: Vec::new(),
-            failure: None,
-            news: Vec::new(),
+            records: Records {
+                pauses: Vec::new(),
+                pfc_frames: Vec::new(),
+                taps: Default::default(),
+                storms: Vec::new(),
+                failure: None,
+                news: Vec::new(),
+                rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
+                news_ranks: Vec::new(),
+                pause_ranks: Vec::new(),
+                frame_ranks: Vec::new(),
+                storm_ranks: Vec::new(),
+            },
             next: Key::before(Time::ZERO),
-            rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
-            news_ranks: Vec::new(),
-            pause_ranks: Vec::new(),
-            frame_ranks: Vec::new(),
-            storm_ranks: Vec::new(),
             commands: Default::default(),
             post: Post::new(layout.exits(plan, number)),
             halted: false,
-            shared_random: shared_random(plan),
-            timers: Table::default(),
+            compat: Compat {
+                shared_random: shared_random(plan),
+                timers: Table::default(),
+                eager: plan.model.ties == Ties::Scheduled,
+            },
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
-            eager: plan.model.ties == Ties::Scheduled,
-            ports: Vec::with_capacity(ports).into(),
-            queued: Pool::with_room(own_ports * ROOM),
-            in_flight: Pool::with_room(own_ports * ROOM),
-            queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+            links: Links {
+                ports: Vec::with_capacity(ports).into(),
+                in_flight: Pool::with_room(own_ports * ROOM),
+                gap_bytes: sizes.gap_bytes,
+                pfc_frame: sizes.pfc_bytes as u16,
+                media: Media::new(&layout.rates),
+                wraps: Default::default(),
+                loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
+                loss_rng: Table::default(),
+            },
+            egress: EgressQueues {
+                queued: Pool::with_room(own_ports * ROOM),
+                queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+                strict: mask(Service::Strict),
+                quantum: services().map(quantum).collect(),
+                deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),
+                round_robin: services().any(|service| service == Service::RoundRobin),
+                drr_next: if weighted { vec![0; ports] } else { Vec::new() }.into(),
+            },
             switches,
             hosts,
             classes,
-            strict: mask(Service::Strict),
-            quantum: services().map(quantum).collect(),
-            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),
-            round_robin: services().any(|service| service == Service::RoundRobin),
-            drr_next: if weighted { vec![0; ports] } else { Vec::new() }.into(),
-            gap_bytes: sizes.gap_bytes,
-            pfc_frame: sizes.pfc_bytes as u16,
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
-            media: Media::new(&layout.rates),
-            wraps: Default::default(),
-            cp_bases: Vec::with_capacity(ports).into(),
-            cps: Vec::with_capacity(own_cps).into(),
-            cp_due: Table::default(),
-            cp_owner: Vec::with_capacity(own_cps).into(),
-            cp_names: Vec::with_capacity(own_cps).into(),
-            notices: Vec::new(),
-            senders: Slab::default(),
-            receivers: Slab::default(),
-            details: Slab::default(),
-            cards: Slab::default(),
-            trails: Slab::default(),
-            living: Default::default(),
-            int: Stacks::new(precision(formats), &layout.rates),
-            feedback: Slab::default(),
+            points: CongestionPoints {
+                cp_bases: Vec::with_capacity(ports).into(),
+                cps: Vec::with_capacity(own_cps).into(),
+                cp_due: Table::default(),
+                cp_owner: Vec::with_capacity(own_cps).into(),
+                cp_names: Vec::with_capacity(own_cps).into(),
+                notices: Vec::new(),
+            },
+            flows: Flows {
+                senders: Slab::default(),
+                receivers: Slab::default(),
+                details: Slab::default(),
+                cards: Slab::default(),
+                trails: Slab::default(),
+                living: Default::default(),
+                int: Stacks::new(precision(formats), &layout.rates),
+                feedback: Slab::default(),
+            },
             voq_switches: Default::default(),
             shapers: Default::default(),
-            forwarding: Default::default(),
-            routes: Arc::clone(routes),
-            route_ports: Vec::new(),
-            loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
-            loss_rng: Table::default(),
+            paths: Paths { forwarding: Default::default(), routes: Arc::clone(routes), route_ports: Vec::new() },
             watch: Default::default(),
             plan: Arc::clone(plan),
         };
         part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire_bytes });
         part.build_voq_switches(mtu_wire_bytes);
-        part.cp_due = vec![Time::NEVER; part.cps.len()].into();
+        part.points.cp_due = vec![Time::NEVER; part.points.cps.len()].into();
         part.build_losses(names);
         part
     }
@@ -298,8 +310,8 @@ impl<S: Scheme> Part<S> {
     fn build_losses(&mut self, names: &[u32]) {
         let plan = &self.plan;
         let loses = |fault: &Fault| matches!(fault.what, FaultKind::Loss { .. });
-        if self.loss.iter().any(|&loss| loss > 0.0) || plan.faults.iter().any(loses) {
-            self.loss_rng = names.iter().map(|&name| stream(plan.seed, "wire loss", u64::from(name))).collect();
+        if self.links.loss.iter().any(|&loss| loss > 0.0) || plan.faults.iter().any(loses) {
+            self.links.loss_rng = names.iter().map(|&name| stream(plan.seed, "wire loss", u64::from(name))).collect();
         }
     }
 
@@ -318,14 +330,14 @@ impl<S: Scheme> Part<S> {
             let at_host = self.plan.nodes[node].kind == NodeKind::Host;
             let own = layout.part_of[node] == number;
             let owner = layout.index_of[node];
-            self.cp_bases.push(CpId::new(self.cps.len() as u32));
+            self.points.cp_bases.push(CpId::new(self.points.cps.len() as u32));
             let medium =
-                self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
+                self.links.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
             let hooks = match own && !at_host {
                 true => self.build_cps(port, SwitchId::new(owner), pauses[SwitchId::new(owner)], name, network),
                 false => Hooks::NONE,
             };
-            self.ports.push(Port {
+            self.links.ports.push(Port {
                 busy_until: Time::ZERO,
                 in_flight: Fifo::default(),
                 medium,
@@ -344,7 +356,7 @@ impl<S: Scheme> Part<S> {
                     | if own && at_host && self.hosts[HostId::new(owner)].scan.is_some() { SCANS } else { 0 }
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
-                    | if self.eager { EAGER } else { 0 }
+                    | if self.compat.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
                     | if own && layout.part_of(self.plan.node_of(peer(name))) != number { CUT } else { 0 },
@@ -383,12 +395,12 @@ impl<S: Scheme> Part<S> {
                     xon_bytes: xon,
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
                     leaves_domain: domain::is_long_haul(&self.plan, name),
-                    shared_random: self.shared_random.clone(),
+                    shared_random: self.compat.shared_random.clone(),
                 });
                 hooks = hooks.with(cp.hooks());
-                self.cps.push(cp);
-                self.cp_owner.push((port, class as u8));
-                self.cp_names.push(queue as u32);
+                self.points.cps.push(cp);
+                self.points.cp_owner.push((port, class as u8));
+                self.points.cp_names.push(queue as u32);
             }
         }
         if self.schemes.len() > 1 { hooks.calling() } else { hooks }

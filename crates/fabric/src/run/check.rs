@@ -192,11 +192,11 @@ impl<S: Scheme> World<S> {
     }
 
     fn all_queues(&self) -> impl Iterator<Item = &Queue> {
-        self.parts.iter().flat_map(|part| &part.queues)
+        self.parts.iter().flat_map(|part| &part.egress.queues)
     }
 
     fn all_ports(&self) -> impl Iterator<Item = &Port> {
-        self.parts.iter().flat_map(|part| &part.ports)
+        self.parts.iter().flat_map(|part| &part.links.ports)
     }
 
     /// The queue with most bytes, the first of equals.
@@ -226,8 +226,8 @@ impl<S: Scheme> World<S> {
     fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
         let ((up, own), (down, ingress)) = (self.place_of(port), self.place_of(peer(port)));
         let (up, down) = (&self.parts[up], &self.parts[down]);
-        let switch = &down.switches[down.ports[ingress].switch()];
-        let is_stuck = |egress: PortId| stuck.contains(&(down.ports[egress].name, class));
+        let switch = &down.switches[down.links.ports[ingress].switch()];
+        let is_stuck = |egress: PortId| stuck.contains(&(down.links.ports[egress].name, class));
         let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
         let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
         if switch.buffer.is_pooled() {
@@ -247,10 +247,10 @@ impl<S: Scheme> World<S> {
             let (part, ingress) = self.place_of(peer(at.0));
             let part = &self.parts[part];
             let waits = |egress: PortId| {
-                let node = (part.ports[egress].name, at.1);
+                let node = (part.links.ports[egress].name, at.1);
                 (stuck.contains(&node) && part.bytes_from(egress, at.1, part.local(ingress)) > 0).then_some(node)
             };
-            match part.switches[part.ports[ingress].switch()].ports.iter().find_map(|&egress| waits(egress)) {
+            match part.switches[part.links.ports[ingress].switch()].ports.iter().find_map(|&egress| waits(egress)) {
                 Some(node) => at = node,
                 None => break,
             }
@@ -269,12 +269,13 @@ impl<S: Scheme> World<S> {
 impl<S: Scheme> Part<S> {
     /// Flows that want to send or wait for an ACK.
     fn unfinished(&self) -> u64 {
-        self.senders.iter().filter(|(_, sender)| sender.is_unfinished()).count() as u64
+        self.flows.senders.iter().filter(|(_, sender)| sender.is_unfinished()).count() as u64
     }
 
     /// Those of them to whose receivers no route leads.
     fn stranded(&self) -> u64 {
-        self.senders.iter().filter(|(_, sender)| sender.is_unfinished() && sender.requester.seq.stranded).count() as u64
+        self.flows.senders.iter().filter(|(_, sender)| sender.is_unfinished() && sender.requester.seq.stranded).count()
+            as u64
     }
 
     /// Whether something is on its way by itself: in flight, or waiting out a delay, its pacing or its
@@ -282,15 +283,18 @@ impl<S: Scheme> Part<S> {
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
         let in_flight =
-            |port: &Port| self.in_flight.iter(&port.in_flight).any(|item| !item.packet.kind.is_link_local());
+            |port: &Port| self.links.in_flight.iter(&port.in_flight).any(|item| !item.packet.kind.is_link_local());
         let at_host = |host: &Host| {
             let waits = host.scan.is_some() && host.wake_at != Time::NEVER;
             waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
         };
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
-        let on_timer =
-            self.senders.iter().any(|(_, s)| s.requester.asks_reaction_point() && !s.ended && s.rp.timer().is_some());
-        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(in_flight);
+        let on_timer = self
+            .flows
+            .senders
+            .iter()
+            .any(|(_, s)| s.requester.asks_reaction_point() && !s.ended && s.rp.timer().is_some());
+        let moving = self.hosts.iter().any(at_host) || self.links.ports.iter().any(in_flight);
         on_timer || moving || self.shapers.in_motion()
     }
 
@@ -301,9 +305,9 @@ impl<S: Scheme> Part<S> {
 
     /// The same, each with its port.
     fn waiting_queues(&self) -> impl Iterator<Item = (PortId, BlockedQueue)> {
-        let queues = self.queues.enumerate().map(|(id, queue)| {
+        let queues = self.egress.queues.enumerate().map(|(id, queue)| {
             let (port, class) = id.port_and_class(self.classes);
-            let Port { name, paused, .. } = self.ports[port];
+            let Port { name, paused, .. } = self.links.ports[port];
             (port, BlockedQueue { port: name, class, bytes: queue.bytes, paused: paused & (1 << class) != 0 })
         });
         queues.filter(|(_, queue)| queue.bytes > 0 || queue.paused)
@@ -312,7 +316,7 @@ impl<S: Scheme> Part<S> {
     /// Egress queues between switches that are paused and hold packets, by the names of their ports.
     fn held_queues(&self) -> Vec<(u32, u8)> {
         let between = |(port, queue): (PortId, BlockedQueue)| {
-            let at_host = |port: PortId| self.ports[port].has(AT_HOST);
+            let at_host = |port: PortId| self.links.ports[port].has(AT_HOST);
             let held = queue.paused && queue.bytes > 0 && !at_host(port) && !at_host(port.peer());
             held.then_some((queue.port, queue.class))
         };
@@ -322,7 +326,7 @@ impl<S: Scheme> Part<S> {
     /// Bytes in an egress queue that came in by one ingress.
     fn bytes_from(&self, egress: PortId, class: u8, ingress: u16) -> u64 {
         let queue = self.queue(egress, class);
-        let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
+        let queued = self.egress.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
         let bytes: u64 = queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum();
         bytes + self.voq_bytes_from(egress, class, ingress)
     }
@@ -330,9 +334,15 @@ impl<S: Scheme> Part<S> {
     /// Data packets on links and in queues.
     fn data_packets(&self) -> u64 {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
-        let in_flight: u64 =
-            self.ports.iter().flat_map(|p| self.in_flight.iter(&p.in_flight)).map(|item| data(item.packet.kind)).sum();
-        let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
+        let in_flight: u64 = self
+            .links
+            .ports
+            .iter()
+            .flat_map(|p| self.links.in_flight.iter(&p.in_flight))
+            .map(|item| data(item.packet.kind))
+            .sum();
+        let in_queues =
+            self.egress.queues.iter().flat_map(|q| self.egress.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
         in_flight + queued + self.shapers.packets()
     }
@@ -343,7 +353,7 @@ impl<S: Scheme> Part<S> {
             let queued: u64 = switch
                 .ports
                 .iter()
-                .flat_map(|&port| self.queues.run(QueueId::of(port, 0, self.classes), self.classes))
+                .flat_map(|&port| self.egress.queues.run(QueueId::of(port, 0, self.classes), self.classes))
                 .map(|queue| queue.bytes)
                 .sum::<u64>()
                 + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()

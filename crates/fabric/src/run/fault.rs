@@ -8,6 +8,7 @@ use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
 use crate::node::port::{DOWN, LOSSY_LINK};
 use crate::part::Part;
+use crate::part::state::Links;
 use crate::run::World;
 use crate::run::paths::Way;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ impl<S: Scheme> World<S> {
                 let (part, port) = self.place_of(port);
                 let rate = LinkRate::with_grain(rate, self.state.plan.model.grain);
                 let now = self.state.now;
-                let Part { media, ports, watch, .. } = &mut self.parts[part];
+                let Part { links: Links { media, ports, .. }, watch, .. } = &mut self.parts[part];
                 let (id, port) = (port, &mut ports[port]);
                 let before = media.of(port);
                 if port.busy_until > now {
@@ -36,8 +37,8 @@ impl<S: Scheme> World<S> {
             }
             FaultKind::Loss { port, loss } => {
                 let (part, port) = self.arrival_place_of(port);
-                self.parts[part].loss[port] = loss;
-                let flags = &mut self.parts[part].ports[port].flags;
+                self.parts[part].links.loss[port] = loss;
+                let flags = &mut self.parts[part].links.ports[port].flags;
                 *flags = if loss > 0.0 { *flags | LOSSY_LINK } else { *flags & !LOSSY_LINK };
             }
             FaultKind::PauseStorm { host_port, class, on } => {
@@ -61,7 +62,7 @@ impl<S: Scheme> World<S> {
         for port in ports {
             let (homes, set) = ([self.place_of(port), self.arrival_place_of(port)], if up { 0 } else { DOWN });
             for (part, port) in homes {
-                let flags = &mut self.parts[part].ports[port].flags;
+                let flags = &mut self.parts[part].links.ports[port].flags;
                 *flags = (*flags & !DOWN) | set;
             }
             if !up {
@@ -74,7 +75,7 @@ impl<S: Scheme> World<S> {
         let down = |link: u32| !self.is_up(link * 2);
         let routes = Arc::new(Routes::new(&self.state.plan, |link| !down(link)));
         for part in &mut self.parts {
-            part.routes = Arc::clone(&routes);
+            part.paths.routes = Arc::clone(&routes);
         }
         self.renew_next_hops();
         self.enter_all_parts();
@@ -103,7 +104,7 @@ impl<S: Scheme> World<S> {
     /// What is recorded from now on comes after what was recorded so far, whichever part records it.
     fn next_rank(&mut self) {
         for part in &mut self.parts {
-            part.rank = part.rank.map(Key::next);
+            part.records.rank = part.records.rank.map(Key::next);
         }
     }
 
@@ -111,7 +112,7 @@ impl<S: Scheme> World<S> {
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
         let mut flows: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
-        if !self.parts[0].eager {
+        if !self.parts[0].compat.eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
             flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);
         }
@@ -126,8 +127,9 @@ impl<S: Scheme> World<S> {
         let key = self.parts[0].flow_key(&spec, details.identity, details.ephemeral);
         let (path, stranded) = self.resolve_path(&spec, &key, tells);
         let (part, card) = self.origin(presence);
-        let flow = self.parts[part].cards[card].sender;
-        let was_stranded = std::mem::replace(&mut self.parts[part].senders[flow].requester.seq.stranded, stranded);
+        let flow = self.parts[part].flows.cards[card].sender;
+        let was_stranded =
+            std::mem::replace(&mut self.parts[part].flows.senders[flow].requester.seq.stranded, stranded);
         if stranded != was_stranded {
             self.tell_stranded(source, spec.handle, stranded);
         }
@@ -138,19 +140,19 @@ impl<S: Scheme> World<S> {
         let (back, backward) = self.resolve_back(&spec, &key, &path);
         self.leave_paths(presence);
         let way = Way { path, back, backward };
-        let flags = self.parts[part].senders[flow].packet_flags;
+        let flags = self.parts[part].flows.senders[flow].packet_flags;
         let spreads = self.spreads(&spec, &way.path, flags & TRANSIT != 0);
         let installed = self.install(presence, &spec, &key, &way, spreads);
         self.spread(part, flow, key.identity, installed.routes);
         let (end, card_there) = self.target(presence);
-        let receiver = self.parts[end].cards[card_there].receiver;
-        let receiver = &mut self.parts[end].receivers[receiver];
+        let receiver = self.parts[end].flows.cards[card_there].receiver;
+        let receiver = &mut self.parts[end].flows.receivers[receiver];
         (receiver.route, receiver.hops) = installed.receiver;
         receiver.backward = installed.backward;
         let part = &mut self.parts[part];
         part.give_up_detours(card);
-        part.details[flow].path = way.path.into();
-        let sender = &mut part.senders[flow];
+        part.flows.details[flow].path = way.path.into();
+        let sender = &mut part.flows.senders[flow];
         (sender.route, sender.hops) = installed.sender;
         sender.packet_flags = if spreads { flags | SPREAD } else { flags & !SPREAD };
         part.try_to_send(flow);

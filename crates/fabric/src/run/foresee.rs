@@ -188,8 +188,8 @@ impl<S: Scheme> Part<S> {
 
     /// Packets that arrive from a port before `limit`, in order.
     fn arrivals(&self, port: PortId, limit: Key) -> impl Iterator<Item = (Key, &Packet)> {
-        let sending = &self.ports[port];
-        let items = self.in_flight.iter(&sending.in_flight);
+        let sending = &self.links.ports[port];
+        let items = self.links.in_flight.iter(&sending.in_flight);
         let keyed =
             items.map(move |item| (Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), &item.packet));
         keyed.take_while(move |(key, _)| *key < limit)
@@ -197,7 +197,7 @@ impl<S: Scheme> Part<S> {
 
     /// Whether a data packet may be the last one that a message, or a flow, waits for.
     fn may_complete(&self, packet: &Packet) -> bool {
-        let receiver = &self.receivers[self.cards[packet.flow].receiver];
+        let receiver = &self.flows.receivers[self.flows.cards[packet.flow].receiver];
         let (seq, end) = (&receiver.responder.seq, receiver.responder.seq.stream.message_end);
         let reaches = packet.psn + 1 >= end || (receiver.responder.kept().is_some() && end != u32::MAX);
         receiver.tells && reaches && !seq.is_closed()
@@ -205,17 +205,17 @@ impl<S: Scheme> Part<S> {
 
     /// Whether an ACK may speak for the last packet of a message, of a flow, or of what it was offered.
     fn may_acknowledge(&self, packet: &Packet) -> bool {
-        let sender = &self.senders[self.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
         let seq = &sender.requester.seq;
         let reaches = packet.psn >= seq.stream.message_end || packet.psn == seq.offered;
         packet.psn > seq.una && reaches && !sender.ended
     }
 
     fn foresee_deliveries(&self, port: PortId, flow: CardId, limit: Key, out: &mut Vec<Foreseen>) {
-        let card = &self.cards[flow];
-        let responder = &self.receivers[card.receiver].responder;
+        let card = &self.flows.cards[flow];
+        let responder = &self.flows.receivers[card.receiver].responder;
         let seq = &responder.seq;
-        let certain = !self.ports[port].has(LOSSY_LINK);
+        let certain = !self.links.ports[port].has(LOSSY_LINK);
         let (mut expected, mut over) = (seq.expected, 0);
         let data = self.arrivals(port, limit).filter(|(_, packet)| packet.kind == Kind::Data && packet.flow == flow);
         if let Some(kept) = responder.kept() {
@@ -236,9 +236,9 @@ impl<S: Scheme> Part<S> {
     }
 
     fn foresee_acknowledgements(&self, port: PortId, flow: CardId, limit: Key, out: &mut Vec<Foreseen>) {
-        let card = &self.cards[flow];
-        let (sender, tells) = (&self.senders[card.sender], self.details[card.sender].tells);
-        let certain = !self.ports[port].has(LOSSY_LINK);
+        let card = &self.flows.cards[flow];
+        let (sender, tells) = (&self.flows.senders[card.sender], self.flows.details[card.sender].tells);
+        let certain = !self.links.ports[port].has(LOSSY_LINK);
         let seq = &sender.requester.seq;
         let (mut una, mut over) = (seq.una, 0);
         let acks = self

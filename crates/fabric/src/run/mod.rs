@@ -239,7 +239,7 @@ impl<S: Scheme> World<S> {
     }
 
     pub(crate) fn has_business_at_lines(&self) -> bool {
-        !self.ended.is_empty() || self.parts.iter().any(|part| part.failure.is_some())
+        !self.ended.is_empty() || self.parts.iter().any(|part| part.records.failure.is_some())
     }
 
     pub(crate) fn line_after(&self, now: Time) -> Key {
@@ -259,7 +259,7 @@ impl<S: Scheme> World<S> {
 
     /// Whether a part has failed; the first of several failures is that of the run.
     fn take_failure(&mut self) -> bool {
-        let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
+        let failures = self.parts.iter_mut().filter_map(|part| part.records.failure.take());
         let first = failures.min_by_key(|(rank, _)| *rank);
         if let Some((_, failure)) = first {
             self.state.failure.get_or_insert(failure);
@@ -320,8 +320,8 @@ impl<S: Scheme> World<S> {
             self.state.now = self.parts.iter().fold(self.state.now, |latest, part| latest.max(part.now));
         }
         if let [part] = &mut self.parts[..] {
-            self.state.pauses.append(&mut part.pauses);
-            self.state.pfc_frames.append(&mut part.pfc_frames);
+            self.state.pauses.append(&mut part.records.pauses);
+            self.state.pfc_frames.append(&mut part.records.pfc_frames);
         } else {
             self.publish_merged();
         }
@@ -412,12 +412,12 @@ impl<S: Scheme> World<S> {
 
     /// What was captured.
     pub fn taps(&self) -> &crate::node::tap::Taps {
-        &self.parts[0].taps
+        &self.parts[0].records.taps
     }
 
     /// To take the frames that have come, and make room.
     pub fn taps_mut(&mut self) -> &mut crate::node::tap::Taps {
-        &mut self.parts[0].taps
+        &mut self.parts[0].records.taps
     }
 
     /// The control of a switch (by node), for those who want to look inside.

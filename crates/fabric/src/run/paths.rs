@@ -71,14 +71,14 @@ impl<S: Scheme> World<S> {
 
     /// A flow whose next hops switches choose has a card in every part that its packets may cross.
     fn install_edges(&mut self, presence: PresenceId, spec: &FlowSpec, paths: u16) -> Installed {
-        let routes = &self.parts[0].routes;
+        let routes = &self.parts[0].paths.routes;
         let edges = [spec.src, spec.dst].map(|host| routes.edge_of(host).unwrap_or(0) as u16);
         let mut nodes = routes.nodes_between(spec.src, spec.dst);
         nodes.extend(routes.nodes_between(spec.dst, spec.src));
         for node in nodes {
             let part = self.layout.part_of(node);
             let card = self.card_in(presence, part);
-            self.parts[usize::from(part)].trails[card].edges = Some(edges);
+            self.parts[usize::from(part)].flows.trails[card].edges = Some(edges);
         }
         // Cursors begin one past a handle.
         let [back, edge] = edges;
@@ -95,7 +95,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn spread(&mut self, part: usize, flow: SenderId, identity: u64, routes: Option<PathRoutes>) {
         let plan = &self.state.plan;
         let facts = PathFacts { seed: plan.seed, flow: identity };
-        let forwarding = &mut self.parts[part].forwarding;
+        let forwarding = &mut self.parts[part].paths.forwarding;
         match (routes, forwarding.spread_mut(flow)) {
             (Some(routes), Some(spread)) => spread.routes = routes,
             (Some(routes), None) => {
@@ -109,12 +109,12 @@ impl<S: Scheme> World<S> {
     /// Makes the machines of switches that choose next hops.
     pub(crate) fn build_next_hops(&mut self) {
         let Some(rule) = self.state.plan.model.forwarding.next_hop else { return };
-        assert!(self.parts[0].routes.edges() <= TableRoute::EDGES_MOST, "more edges than a packet can name");
+        assert!(self.parts[0].paths.routes.edges() <= TableRoute::EDGES_MOST, "more edges than a packet can name");
         for node in switches(&self.state.plan) {
             let part = &mut self.parts[usize::from(self.layout.part_of(node))];
             let switch = part.switches[self.layout.switch_at(node)].name;
             let machine = rule.machine(&NextHopFacts { seed: self.state.plan.seed, switch });
-            part.forwarding.machines.push(machine);
+            part.paths.forwarding.machines.push(machine);
         }
         self.renew_next_hops();
     }
@@ -124,16 +124,16 @@ impl<S: Scheme> World<S> {
         if self.state.plan.model.forwarding.next_hop.is_none() {
             return;
         }
-        let edges = self.parts[0].routes.edges();
+        let edges = self.parts[0].paths.routes.edges();
         for part in &mut self.parts {
-            part.forwarding.next_hops = NextHopTable::new(edges);
+            part.paths.forwarding.next_hops = NextHopTable::new(edges);
         }
         for node in switches(&self.state.plan) {
             let part = &mut self.parts[usize::from(self.layout.part_of(node))];
             for edge in 0..edges as u32 {
-                let names = part.routes.next_hops_to(node, edge);
+                let names = part.paths.routes.next_hops_to(node, edge);
                 let ports: Vec<PortId> = names.iter().map(|&name| self.layout.port_at(name)).collect();
-                part.forwarding.next_hops.push(&ports);
+                part.paths.forwarding.next_hops.push(&ports);
             }
         }
     }
@@ -148,7 +148,7 @@ impl<S: Scheme> World<S> {
             let Some(edges) = self.trails_of(presence).find_map(|trail| trail.edges) else { continue };
             for part in 0..self.parts.len() {
                 let card = self.card_in(presence, part as u16);
-                self.parts[part].trails[card].edges = Some(edges);
+                self.parts[part].flows.trails[card].edges = Some(edges);
             }
         }
     }

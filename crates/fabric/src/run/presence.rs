@@ -93,20 +93,20 @@ impl<S: Scheme> World<S> {
     pub(crate) fn sender_of(&self, presence: PresenceId) -> (&Sender<S::Rp>, &FlowDetails) {
         let (part, card) = self.origin(presence);
         let part = &self.parts[part];
-        let sender = part.cards[card].sender;
-        (&part.senders[sender], &part.details[sender])
+        let sender = part.flows.cards[card].sender;
+        (&part.flows.senders[sender], &part.flows.details[sender])
     }
 
     pub(crate) fn receiver_of(&self, presence: PresenceId) -> &Receiver<S::Np> {
         let (part, card) = self.target(presence);
         let part = &self.parts[part];
-        &part.receivers[part.cards[card].receiver]
+        &part.flows.receivers[part.flows.cards[card].receiver]
     }
 
     /// What parts have stored of a flow's paths.
     pub(crate) fn trails_of(&self, presence: PresenceId) -> impl Iterator<Item = &Trail> {
         let cards = self.presences[presence].cards.iter();
-        cards.map(|&(part, card)| &self.parts[usize::from(part)].trails[card])
+        cards.map(|&(part, card)| &self.parts[usize::from(part)].flows.trails[card])
     }
 
     /// The card of a flow in a part; a new one if there is none yet.
@@ -115,7 +115,8 @@ impl<S: Scheme> World<S> {
             return card;
         }
         let (home, first) = self.origin(presence);
-        let of = Card { sender: SenderId::NONE, receiver: ReceiverId::NONE, live: 0, ..self.parts[home].cards[first] };
+        let of =
+            Card { sender: SenderId::NONE, receiver: ReceiverId::NONE, live: 0, ..self.parts[home].flows.cards[first] };
         let card = self.parts[usize::from(part)].add_card(of);
         self.presences[presence].cards.push((part, card));
         card
@@ -153,7 +154,7 @@ impl<S: Scheme> World<S> {
             let card = self.card_in(presence, stretch.part);
             let part = &mut self.parts[usize::from(stretch.part)];
             part.fill_block(stretch.block, &words);
-            let trail = &mut part.trails[card];
+            let trail = &mut part.flows.trails[card];
             // Most have one there and one back, and there may be a million trails.
             trail.blocks.reserve_exact(1);
             trail.blocks.push((stretch.block, words.len() as u8));
@@ -194,14 +195,14 @@ impl<S: Scheme> World<S> {
     /// The flow uses other paths from now on; packets on the old ones may still walk them.
     pub(crate) fn leave_paths(&mut self, presence: PresenceId) {
         for &(part, card) in &self.presences[presence].cards {
-            self.parts[usize::from(part)].trails[card].forward.clear();
+            self.parts[usize::from(part)].flows.trails[card].forward.clear();
         }
     }
 
     /// Packets of a flow that exist, of any kind.
     pub(crate) fn packets_alive(&self, presence: PresenceId) -> i32 {
         let cards = &self.presences[presence].cards;
-        cards.iter().map(|&(part, card)| self.parts[usize::from(part)].cards[card].live).sum()
+        cards.iter().map(|&(part, card)| self.parts[usize::from(part)].flows.cards[card].live).sum()
     }
 
     /// Forgets the flows that are over and of which no packet is left.
@@ -209,7 +210,7 @@ impl<S: Scheme> World<S> {
         let (parts, presences) = (&mut self.parts, &mut self.presences);
         self.ended.retain(|&presence| {
             let cards = &presences[presence].cards;
-            let live: i32 = cards.iter().map(|&(part, card)| parts[usize::from(part)].cards[card].live).sum();
+            let live: i32 = cards.iter().map(|&(part, card)| parts[usize::from(part)].flows.cards[card].live).sum();
             if live == 0 {
                 for (part, card) in presences.remove(presence).cards {
                     parts[usize::from(part)].free_flow(card);

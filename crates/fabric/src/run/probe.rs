@@ -82,7 +82,7 @@ impl<S: Scheme> World<S> {
         // The first sample of a rate has nothing to be measured against.
         let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
         let queue = part.queue(port, class);
-        let owner = &part.ports[port];
+        let owner = &part.links.ports[port];
         let (metric, value) = match what {
             ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
             ProbeTarget::Ingress { .. } if owner.has(crate::node::port::AT_HOST) => (Metric::IngressBytes, 0.0),

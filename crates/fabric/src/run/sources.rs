@@ -56,7 +56,7 @@ impl<S: Scheme> World<S> {
         if self.feeds[source].due != self.state.now {
             return;
         }
-        if self.parts[0].eager && self.must_go_to_the_end(source) {
+        if self.parts[0].compat.eager && self.must_go_to_the_end(source) {
             return;
         }
         let feed = &mut self.feeds[source];
@@ -87,10 +87,10 @@ impl<S: Scheme> World<S> {
                     self.window.foresight.feed(presence, true);
                     // The receiver knows of it before its first packet can be there.
                     let (part, card) = self.target(presence);
-                    let receiver = self.parts[part].cards[card].receiver;
+                    let receiver = self.parts[part].flows.cards[card].receiver;
                     self.command(source, part, FlowCommand::Expect(receiver, bytes, message));
                     let (part, card) = self.origin(presence);
-                    let sender = self.parts[part].cards[card].sender;
+                    let sender = self.parts[part].flows.cards[card].sender;
                     self.command(source, part, FlowCommand::Send(sender, bytes, message));
                 }
             }
@@ -99,7 +99,7 @@ impl<S: Scheme> World<S> {
                 if let Some(&presence) = self.feeds[source].flows.get(&handle) {
                     self.presences[presence].stops = self.window.act;
                     let (part, card) = self.target(presence);
-                    let receiver = self.parts[part].cards[card].receiver;
+                    let receiver = self.parts[part].flows.cards[card].receiver;
                     self.command(source, part, FlowCommand::Close(receiver));
                     self.command_sender(source, handle, FlowCommand::Stop);
                     if self.window.foresight.needed {
@@ -116,7 +116,7 @@ impl<S: Scheme> World<S> {
     fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
         if let Some(&presence) = self.feeds[source].flows.get(&handle) {
             let (part, card) = self.origin(presence);
-            let sender = self.parts[part].cards[card].sender;
+            let sender = self.parts[part].flows.cards[card].sender;
             self.command(source, part, command(sender));
         }
     }
@@ -147,11 +147,11 @@ impl<S: Scheme> World<S> {
 
     /// Tells sources what has become of their flows.
     pub(crate) fn hear_news(&mut self) {
-        let mut news_list = std::mem::take(&mut self.parts[0].news);
+        let mut news_list = std::mem::take(&mut self.parts[0].records.news);
         for news in news_list.drain(..) {
             self.hear(news);
         }
-        self.parts[0].news = news_list;
+        self.parts[0].records.news = news_list;
     }
 
     pub(crate) fn hear(&mut self, news: News) {

@@ -147,7 +147,7 @@ impl<S: Scheme> World<S> {
         let key = self.parts[0].flow_key(spec, birth.identity, birth.ephemeral);
         let (path, stranded) = self.resolve_path(spec, &key, tells);
         let (back, backward) = self.resolve_back(spec, &key, &path);
-        let gap = self.parts[0].gap_bytes;
+        let gap = self.parts[0].links.gap_bytes;
         let full_wire_bytes = u32::from(packets.sizes.full_frame) + gap;
         let exchange = timing::Exchange { data_wire_bytes: full_wire_bytes, ack_wire_bytes: packets.ack_frame + gap };
         let paths = self.payload_paths.as_ref();
@@ -272,7 +272,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn line_rate(&self, node: u32) -> BitRate {
         let part = &self.parts[usize::from(self.layout.part_of(node))];
         let host = &part.hosts[self.layout.host_at(node)];
-        part.media.of(&part.ports[host.port]).rate.rate()
+        part.links.media.of(&part.links.ports[host.port]).rate.rate()
     }
 
     /// The flow's egress ports: pinned, or by the hash of what identifies it; and whether they lead nowhere. Routes do
@@ -282,7 +282,7 @@ impl<S: Scheme> World<S> {
             return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
         }
         let mut path = Vec::with_capacity(8);
-        let found = self.parts[0].routes.path(spec.src, spec.dst, key, &mut path);
+        let found = self.parts[0].paths.routes.path(spec.src, spec.dst, key, &mut path);
         if !found {
             path.truncate(1);
         }
@@ -296,7 +296,7 @@ impl<S: Scheme> World<S> {
         if spec.path.is_some() || self.state.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
             return (back, true);
         }
-        self.parts[0].routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
+        self.parts[0].paths.routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
         (back, false)
     }
 }
@@ -326,14 +326,14 @@ fn details(birth: &Birth, spec: &FlowSpec, tells: bool, now: Time, journey: &Jou
 impl<S: Scheme> Part<S> {
     fn add_sender(&mut self, sender: Sender<S::Rp>, details: FlowDetails) -> SenderId {
         let card = sender.card;
-        let (flow, details) = (self.senders.insert(sender), self.details.insert(details));
+        let (flow, details) = (self.flows.senders.insert(sender), self.flows.details.insert(details));
         debug_assert_eq!(flow, details, "senders and details move together");
-        self.cards[card].sender = flow;
+        self.flows.cards[card].sender = flow;
         flow
     }
 
     fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
         let card = receiver.card;
-        self.cards[card].receiver = self.receivers.insert(receiver);
+        self.flows.cards[card].receiver = self.flows.receivers.insert(receiver);
     }
 }

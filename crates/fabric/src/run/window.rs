@@ -228,13 +228,13 @@ impl<S: Scheme> World<S> {
     fn final_ack(&self, presence: PresenceId) -> Option<(Key, usize)> {
         let (number, card) = self.origin(presence);
         let part = &self.parts[number];
-        let sender = &part.senders[part.cards[card].sender];
+        let sender = &part.flows.senders[part.flows.cards[card].sender];
         let port = part.hosts[sender.host].port.peer();
         let is_last = |packet: &Packet| {
             packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.requester.seq.total
         };
-        let sending = &part.ports[port];
-        let item = part.in_flight.iter(&sending.in_flight).find(|item| is_last(&item.packet))?;
+        let sending = &part.links.ports[port];
+        let item = part.links.in_flight.iter(&sending.in_flight).find(|item| is_last(&item.packet))?;
         Some((Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), number))
     }
 
@@ -288,7 +288,7 @@ impl<S: Scheme> World<S> {
 
     fn set_rank(&mut self, key: Key) {
         for part in &mut self.parts {
-            part.rank = Some(key);
+            part.records.rank = Some(key);
         }
     }
 
@@ -296,7 +296,7 @@ impl<S: Scheme> World<S> {
     fn hear_all(&mut self) {
         let mut ranked: Vec<(Key, News)> = Vec::new();
         for part in &mut self.parts {
-            ranked.extend(part.news_ranks.drain(..).zip(part.news.drain(..)));
+            ranked.extend(part.records.news_ranks.drain(..).zip(part.records.news.drain(..)));
         }
         // Those of one part stay in order.
         ranked.sort_by_key(|(rank, _)| *rank);
@@ -317,8 +317,8 @@ impl<S: Scheme> World<S> {
         let mut pauses: Vec<(Key, PauseRecord)> = Vec::new();
         let mut frames: Vec<(Key, PfcRecord)> = Vec::new();
         for part in &mut self.parts {
-            pauses.extend(part.pause_ranks.drain(..).zip(part.pauses.drain(..)));
-            frames.extend(part.frame_ranks.drain(..).zip(part.pfc_frames.drain(..)));
+            pauses.extend(part.records.pause_ranks.drain(..).zip(part.records.pauses.drain(..)));
+            frames.extend(part.records.frame_ranks.drain(..).zip(part.records.pfc_frames.drain(..)));
         }
         pauses.sort_by_key(|(rank, _)| *rank);
         frames.sort_by_key(|(rank, _)| *rank);

@@ -1,17 +1,27 @@
-//! Switches where the order of scheduling counts, as in the simulators that are compared with: what may happen now
-//! happens at once, and every packet is counted, even one that need not wait.
+//! Rules of other simulators: events of one instant in the order of their scheduling, as in ns-3, and one random stream
+//! for all queues. Free ports are then served within the current event, and packets that need not queue are charged too.
 
 use crate::contract::packet::Packet;
-use crate::contract::scheme::Scheme;
-use crate::id::{PortId, QueueId};
+use crate::contract::scheme::{Scheme, TIMERS};
+use crate::id::{PortId, QueueId, SenderId};
 use crate::node::port::{AWAITED, FREE_PENDING, FREE_RESERVED};
 use crate::part::Part;
+use xoff_engine::{SharedRandom, Table, Time};
+
+/// State that only rules of other simulators need: order of scheduling at one instant, one random stream for all.
+pub(crate) struct Compat {
+    /// Events of one instant happen in the order of their scheduling: each transmission ends in an event of its own.
+    pub(crate) eager: bool,
+    pub(crate) shared_random: Option<SharedRandom>,
+    /// Timers of each sender that have an event, where events go by the order of their scheduling.
+    pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
+}
 
 impl<S: Scheme> Part<S> {
     /// Whether a packet that was admitted would be served at once, and alone.
     #[inline]
     pub(crate) fn passes_at_once(&self, egress: PortId, class: u8) -> bool {
-        let out = &self.ports[egress];
+        let out = &self.links.ports[egress];
         out.is_idle(self.now, class, AWAITED) && out.waiting & !out.paused == 0
     }
 
@@ -19,7 +29,7 @@ impl<S: Scheme> Part<S> {
     /// has happened and found nothing to do.
     #[inline(never)]
     pub(crate) fn settle_free(&mut self, port_id: PortId) {
-        let port = &mut self.ports[port_id];
+        let port = &mut self.links.ports[port_id];
         port.flags &= !FREE_RESERVED;
         if !self.queue.push_reserved(port_id) {
             port.flags &= !FREE_PENDING;
@@ -30,10 +40,10 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn expect_free_sequenced(&mut self, port_id: PortId) {
-        if self.ports[port_id].has(FREE_RESERVED) {
+        if self.links.ports[port_id].has(FREE_RESERVED) {
             self.settle_free(port_id);
         }
-        let port = &self.ports[port_id];
+        let port = &self.links.ports[port_id];
         if !port.has(FREE_PENDING) && port.busy_until <= self.now {
             self.on_port_free(port_id);
         }
@@ -42,7 +52,7 @@ impl<S: Scheme> Part<S> {
     /// What queueing it and serving it right away would come to.
     #[inline(never)]
     pub(crate) fn pass_eagerly(&mut self, egress: PortId, packet: &mut Packet) {
-        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
+        let queue = &mut self.egress.queues[QueueId::of(egress, packet.class, self.classes)];
         queue.pass(self.now, packet.frame_bytes);
         self.charge(egress, packet.class, packet.frame_bytes);
         self.release_eagerly(egress, packet);
@@ -54,9 +64,9 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn release_eagerly(&mut self, port_id: PortId, packet: &mut Packet) {
-        self.ports[port_id].flags |= FREE_PENDING;
+        self.links.ports[port_id].flags |= FREE_PENDING;
         self.inspect(port_id, packet);
-        self.release(self.ports[port_id].switch(), packet);
-        self.ports[port_id].flags &= !FREE_PENDING;
+        self.release(self.links.ports[port_id].switch(), packet);
+        self.links.ports[port_id].flags &= !FREE_PENDING;
     }
 }

@@ -1,0 +1,93 @@
+//! State of a part, by owner. What it does is in the methods of [`Part`](crate::part::Part).
+
+use crate::contract::packet::Packet;
+use crate::contract::record::{Failure, PauseRecord, PfcRecord};
+use crate::contract::scheme::{Notice, Scheme};
+use crate::flow::ends::{FlowDetails, Receiver, Sender};
+use crate::flow::identity::Card;
+use crate::id::{CardId, CpId, PortId, QueueId, ReceiverId, SenderId};
+use crate::network::route::Routes;
+use crate::node::port::{InFlight, Media, Port, Queue};
+use crate::part::News;
+use crate::part::trail::Trail;
+use std::collections::HashMap;
+use std::sync::Arc;
+use xoff_engine::{Key, Pool, Rng, Slab, Table, Time};
+
+/// Records since they were last taken, and what orders them among those of other parts.
+pub(crate) struct Records {
+    pub(crate) pauses: Vec<PauseRecord>,
+    pub(crate) pfc_frames: Vec<PfcRecord>,
+    pub(crate) taps: crate::node::tap::Taps,
+    /// See [`crate::run::World::storm_records`]; each with its port.
+    pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
+    /// First failure, with its merge key.
+    pub(crate) failure: Option<(Option<Key>, Failure)>,
+    pub(crate) news: Vec<News>,
+    /// Merge key: largest event key handled so far; orders records across parts. `None` in a network of one part.
+    pub(crate) rank: Option<Key>,
+    /// Merge keys of the records above, one each.
+    pub(crate) news_ranks: Vec<Key>,
+    pub(crate) pause_ranks: Vec<Key>,
+    pub(crate) frame_ranks: Vec<Key>,
+    pub(crate) storm_ranks: Vec<Key>,
+}
+
+/// Ports, and what is in flight on their links.
+pub(crate) struct Links {
+    pub(crate) ports: Table<PortId, Port>,
+    pub(crate) media: Media,
+    /// Overflows of `Port::tx_packets`.
+    pub(crate) wraps: HashMap<PortId, u32>,
+    pub(crate) in_flight: Pool<InFlight>,
+    pub(crate) gap_bytes: u32,
+    pub(crate) pfc_frame: u16,
+    pub(crate) loss: Table<PortId, f64>,
+    pub(crate) loss_rng: Table<PortId, Rng>,
+}
+
+/// Egress queues of all ports, and how classes share a port.
+pub(crate) struct EgressQueues {
+    /// Packets of all queues.
+    pub(crate) queued: Pool<Packet>,
+    pub(crate) queues: Table<QueueId, Queue>,
+    pub(crate) strict: u8,
+    pub(crate) quantum: Vec<i64>,
+    /// Deficit round-robin of ports with weighted classes.
+    pub(crate) deficit: Table<QueueId, i64>,
+    pub(crate) drr_next: Table<PortId, u8>,
+    /// Classes without strict priority are served round-robin, a packet each.
+    pub(crate) round_robin: bool,
+}
+
+/// Congestion points of all ports.
+pub(crate) struct CongestionPoints<S: Scheme> {
+    pub(crate) cps: Table<CpId, S::Cp>,
+    /// By port: its first congestion point.
+    pub(crate) cp_bases: Table<PortId, CpId>,
+    pub(crate) cp_due: Table<CpId, Time>,
+    pub(crate) cp_owner: Table<CpId, (PortId, u8)>,
+    /// Names that order the timers of congestion points, independent of other schemes.
+    pub(crate) cp_names: Table<CpId, u32>,
+    pub(crate) notices: Vec<Notice<S::Feedback>>,
+}
+
+/// Ends of flows, flow entries, and what packets carry beside themselves.
+pub(crate) struct Flows<S: Scheme> {
+    pub(crate) senders: Slab<SenderId, Sender<S::Rp>>,
+    pub(crate) receivers: Slab<ReceiverId, Receiver<S::Np>>,
+    pub(crate) details: Slab<SenderId, FlowDetails>,
+    pub(crate) cards: Slab<CardId, Card>,
+    pub(crate) trails: Slab<CardId, Trail>,
+    /// Flow entries by the flow's number in the run.
+    pub(crate) living: HashMap<u32, CardId>,
+    pub(crate) int: crate::node::stacks::Stacks,
+    pub(crate) feedback: Slab<u32, S::Feedback>,
+}
+
+/// Routes, and the paths that flows take in this part.
+pub(crate) struct Paths {
+    pub(crate) forwarding: crate::node::forwarding::Forwarder,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) route_ports: Vec<u32>,
+}
