@@ -53,9 +53,9 @@ pub fn objections<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S]) 
 
 fn model(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     let model = &plan.model;
-    object(model.grain != Grain::Exact, "`model.time_grain`: real time has no grain", "leave it out");
-    object(model.ties != Ties::Hash, "`model.ties = \"scheduled\"`: real events do not tie", "leave it out");
-    object(model.random != Random::Own, "`model.random = \"shared\"`: queues here are apart", "leave it out");
+    object(model.grain != Grain::Exact, "`model.time_resolution`: real time has no grain", "leave it out");
+    object(model.ties != Ties::Hash, "`model.event_order = \"insertion\"`: real events do not tie", "leave it out");
+    object(model.random != Random::Own, "`model.random_streams = \"shared\"`: queues here are apart", "leave it out");
     object(model.base_rtt != BaseRtt::Wire, "`model.base_rtt = \"payload\"`: frames have headers", "leave it out");
     object(!plan.faults.is_empty(), "`[[fault]]`: links do not fail here on demand", "use `xoff run`");
 }

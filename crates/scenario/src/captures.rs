@@ -7,8 +7,6 @@ use xoff_engine::Time;
 use xoff_fabric::capture::Capture;
 use xoff_fabric::plan::peer;
 
-/// Frames of a capture that names no limit.
-const FRAMES: u64 = 1_000_000;
 /// More than this would fill a disk.
 const FRAMES_LARGEST: u64 = 1_000_000_000;
 /// Longest frame of the simulator, and the least that is worth keeping: an Ethernet header.
@@ -42,17 +40,17 @@ pub fn read(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Reques
         }
         let selectors = row.texts("ports")?;
         let mut ports = context.names.all_ports(&selectors)?;
-        if row.choice_or("directions", &[("out", false), ("both", true)], "out")? {
+        if row.is("directions", "both")? {
             ports.extend(ports.clone().into_iter().map(peer));
             ports.sort_unstable();
             ports.dedup();
         }
-        let from = row.time_or("from", Time::ZERO)?;
+        let from = row.time("from")?;
         let until = row.take_time("until")?;
         if until.is_some_and(|until| until <= from) {
             return Err(row.error("until", "`until` is not after `from`").label(format!("later than {from}")));
         }
-        let frames = row.count_or("frames", 1..=FRAMES_LARGEST, FRAMES)?;
+        let frames = row.count("frames", 1..=FRAMES_LARGEST)?;
         let snap_bytes = row.take_bytes("snap", SNAP)?.map(|bytes| bytes as u32);
         let capture = Capture { ports, from, until: until.unwrap_or(Time::NEVER), frames };
         requests.push(Request { name: name.value, capture, snap_bytes });

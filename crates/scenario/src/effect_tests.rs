@@ -3,6 +3,7 @@
 use super::*;
 use crate::dictionary::{self, Kind};
 use std::collections::BTreeSet;
+use xoff_fabric::plan::{HostSettings, SwitchSettings};
 
 /// A scenario around a topology; every host sends to one other.
 fn base(topology: &str, more: &str) -> String {
@@ -62,355 +63,193 @@ const MEASURES: &str = "[[probe]]\nwhat=\"queue\"\nports=\"sw->*\"\n[[probe]]\nw
     [[measure]]\nname=\"q\"\nmetric=\"port\"\nwhat=\"marks\"\nof=\"sw->h0\"\n\
     [[measure]]\nname=\"r\"\nmetric=\"counter\"\nof=\"marks\"\n";
 
-/// Scenarios, and for each the settings that must change what is loaded from it.
-fn rows() -> Vec<(String, Vec<&'static str>)> {
-    let row = |topology: &str, more: &str, sets: &[&'static str]| (base(topology, more), sets.to_vec());
-    vec![
-        row(
-            STAR,
-            "",
-            &[
-                "name=x",
-                "description=x",
-                "seed=2",
-                "run.stop=2ms",
-                "run.stop_when_idle=false",
-                "run.allow_drops=true",
-                "run.deadlock_check=off",
-                "run.on_deadlock=record",
-                "run.stall_after=off",
-                "topology.hosts=5",
-                "topology.rate=10Gbps",
-                "topology.delay=2us",
-                "output.csv=true",
-                "output.figures=false",
-                "output.pauses=false",
-                "output.pfc_frames=true",
-                "output.activity=false",
-                "output.labels.dcqcn=x",
-                "output.colours.dcqcn=#000000",
-                "switch.buffer=1MB",
-                "switch.count_passing=true",
-                "switch.pfc_response=ieee",
-                "switch.pfc.set_aside=port",
-                "switch.pfc.resume_below=2KB",
-                "switch.pfc.spill=latched",
-                "switch.pfc.threshold=dynamic\u{0}",
-                "switch.pfc.alpha=0.5",
-                "switch.pfc.reserve=0B",
-                "switch.pfc.resume_offset=0B",
-                "switch.pfc.headroom=99KB",
-                "switch.pfc.signalling=timed",
-                "switch.watchdog.poll=1ms",
-                "switch.watchdog.detect=1ms",
-                "switch.watchdog.restore=1ms",
-                "switch.watchdog.action=forward",
-                "host.mtu=500B",
-                "host.ack_every=2",
-                "host.ack_class=data",
-                "host.ack_path=symmetric",
-                "host.ack_delay=1us",
-                "host.notify_delay=1us",
-                "host.nak_interval=1us",
-                "host.retransmit_timeout=1us",
-                "host.pfc_response=1us",
-                "host.data_header=60B",
-                "host.ack_size=60B",
-                "host.tcp_header=70B",
-                "host.tcp_ack_size=70B",
-                "host.notification_size=60B",
-                "host.pfc_size=60B",
-                "host.gap=12B",
-                "host.min_frame=60B",
-                "host.scheduler=scan",
-                "host.follow_rate=false",
-                "host.pace=false",
-                "host.inflight_cap=path-bdp",
-                "model.time_grain=1ns",
-                "model.ties=scheduled",
-                "model.ecmp=murmur3",
-                "model.next_hops=descending",
-                "model.base_rtt=payload",
-                "model.random=shared",
-                "scheme.name=none",
-                "scheme.preset=nic",
-                "topology.override=[{links=\"h0->sw\",rate=\"1Gbps\"}]",
-            ],
-        ),
-        row(STAR, "[scheme]\nname=\"mercury\"", &["scheme.base=timely"]),
-        row(
-            STAR,
-            "[switch.pfc]\nheadroom=\"bdp\"\n[host]\nscheduler=\"scan\"\ninflight_cap=\"longest-bdp\"",
-            &[
-                "switch.pfc.headroom_bdps=2",
-                "host.acks_paused_by=3",
-                "host.inflight_scales=true",
-                "host.inflight_rate=line",
-            ],
-        ),
-        row(STAR, "[model]\nrandom=\"shared\"", &["model.first_stream=7"]),
-        row(STAR, "[switch.pfc]\nalpha=\"by-speed\"", &["switch.pfc.alpha_base=0.5", "switch.pfc.nic_rate=10Gbps"]),
-        row(
-            STAR,
-            TIMED,
-            &[
-                "switch.pfc.threshold=dynamic\u{0}",
-                "switch.pfc.xoff=200KB",
-                "switch.pfc.xon=1KB",
-                "switch.pfc.pause_time=9us",
-                "switch.pfc.refresh=1us",
-                "switch.pfc.per_arrival=false",
-                "switch.pfc.resume_at=checks",
-            ],
-        ),
-        row(
-            STAR,
-            CLASSES,
-            &[
-                "class.0.name=gold",
-                "class.0.priority=2",
-                "class.0.lossless=false",
-                "class.0.service=strict\u{0}",
-                "class.0.weight=3",
-                "class.1.queue_limit=9KB",
-                "class.1.alpha=0.5",
-                "class.0.control=true",
-            ],
-        ),
-        row(
-            STAR,
-            FAULTS,
-            &[
-                "fault.0.kind=link-down\u{0}",
-                "fault.0.at=9us",
-                "fault.0.until=9us",
-                "fault.0.link=h1->sw",
-                "fault.0.rate=2Gbps",
-                "fault.1.loss=0.1",
-                "fault.2.host=h3",
-            ],
-        ),
-        row(
-            STAR,
-            "[[class]]\nname=\"a\"\npriority=1\n[[class]]\nname=\"b\"\npriority=2\n[[class]]\nname=\"control\"\npriority=3\n\
-            [[fault]]\nkind=\"pause-storm\"\nat=\"3us\"\nhost=\"h1\"\n[[probe]]\nwhat=\"queue\"\nports=\"sw->h0\"",
-            &[
-                "fault.0.class=b",
-                "probe.0.class=b",
-                "probe.0.what=paused",
-                "probe.0.ports=sw->h1",
-                "probe.0.every=9us",
-                "probe.0.from=9us",
-                "probe.0.until=9us",
-            ],
-        ),
-        row(
-            STAR,
-            MEASURES,
-            &[
-                "measure.0.name=z",
-                "measure.16.metric=drops\u{0}",
-                "measure.0.unit=ms",
-                "measure.0.stat=p99",
-                "measure.0.flows=perm*",
-                "measure.0.src=h0",
-                "measure.0.dst=h0",
-                "measure.0.over=1KB",
-                "measure.0.up_to=1KB",
-                "measure.0.started_from=1us",
-                "measure.0.started_until=1us",
-                "measure.0.priority=3",
-                "measure.1.edges=[\"1KB\",\"3KB\"]",
-                "measure.2.which=completed",
-                "measure.3.series=paused\u{0}",
-                "measure.3.of=sw->h1",
-                "measure.17.of=drops",
-                "measure.3.across=max",
-                "measure.4.combine=min",
-                "measure.3.window=20us",
-                "measure.3.from=20us",
-                "measure.3.until=20us",
-                "measure.3.from_first_pause=sw->h1",
-                "measure.3.until_last_pause=sw->h1",
-                "measure.3.once_above=1",
-                "measure.3.once_below=1",
-                "measure.5.p=99",
-                "measure.6.above=2",
-                "measure.7.below=2",
-                "measure.8.target=2",
-                "measure.8.within=0.1",
-                "measure.8.series_unit=B",
-                "measure.9.part=0.9",
-                "measure.9.before_window=20us",
-                "measure.10.before=2",
-                "measure.11.least=0.1",
-                "measure.12.factor=2",
-                "measure.12.floor=2",
-                "measure.13.among=sw->h1",
-                "measure.14.x_unit=us",
-                "measure.14.points=500",
-                "measure.15.by=sw->h0",
-                "measure.15.layer=host",
-                "measure.15.toward=h1",
-                "measure.15.frames=all",
-                "measure.16.what=drops",
-            ],
-        ),
-        row(STAR, JOBS, &["measure.0.jobs=b", "measure.0.collectives=all-gather"]),
-        row(
-            STAR,
-            "[[capture]]\nports=\"sw->h0\"",
-            &[
-                "capture.0.name=x",
-                "capture.0.ports=sw->h1",
-                "capture.0.directions=both",
-                "capture.0.from=1us",
-                "capture.0.until=2us",
-                "capture.0.frames=3",
-                "capture.0.snap=64B",
-            ],
-        ),
-        row(
-            "kind=\"dumbbell\"\nleft=2\nright=2\nrate=\"100Gbps\"",
-            "",
-            &[
-                "topology.kind=leaf-spine\u{0}",
-                "topology.left=3",
-                "topology.right=3",
-                "topology.trunk_rate=10Gbps",
-                "topology.trunk_delay=9us",
-                "topology.trunks=2",
-            ],
-        ),
-        row(
-            "kind=\"chain\"\nswitches=2\nhosts_per_switch=1\nrate=\"100Gbps\"",
-            "",
-            &["topology.switches=3", "topology.hosts_per_switch=2"],
-        ),
-        row("kind=\"parking-lot\"\nbottlenecks=2\nrate=\"100Gbps\"", "", &["topology.bottlenecks=3"]),
-        row(
-            "kind=\"leaf-spine\"\nleaves=2\nspines=1\nhosts_per_leaf=2\nhost_rate=\"100Gbps\"",
-            PROFILES,
-            &[
-                "topology.leaves=3",
-                "topology.spines=2",
-                "topology.hosts_per_leaf=3",
-                "topology.host_rate=10Gbps",
-                "topology.host_delay=9us",
-                "topology.fabric_rate=10Gbps",
-                "topology.fabric_delay=9us",
-                "topology.parallel=2",
-                "switch_profile.0.select=leaf1",
-                "host_profile.0.select=h1",
-            ],
-        ),
-        row(
-            "kind=\"fat-tree\"\nk=2\nhost_rate=\"100Gbps\"",
-            "",
-            &["topology.k=4", "topology.core_rate=10Gbps", "topology.core_delay=9us"],
-        ),
-        row(
-            "kind=\"clos\"\npods=2\ntors_per_pod=1\naggs_per_pod=2\nhosts_per_tor=1\ncores=2\nhost_rate=\"100Gbps\"",
-            "",
-            &[
-                "topology.pods=3",
-                "topology.tors_per_pod=2",
-                "topology.aggs_per_pod=1",
-                "topology.hosts_per_tor=2",
-                "topology.cores=4",
-                "topology.core_wiring=full",
-                "topology.core_parallel=2",
-            ],
-        ),
-        row(
-            "kind=\"two-dc\"\nleaves=1\nspines=1\nhosts_per_leaf=1\nhost_rate=\"10Gbps\"\nlong_delay=\"10us\"",
-            "",
-            &[
-                "topology.dci_rate=1Gbps",
-                "topology.dci_delay=9us",
-                "topology.long_rate=1Gbps",
-                "topology.long_delay=11us",
-                "topology.long_links=2",
-            ],
-        ),
-        row(
-            "kind=\"rail\"\nservers=4\nspines=2\nsegment_servers=2",
-            "",
-            &[
-                "topology.servers=5",
-                "topology.gpus=16",
-                "topology.nics=4",
-                "topology.ports=2",
-                "topology.segment_servers=4",
-                "topology.spines=3",
-                "topology.parallel=2",
-                "topology.nic_rate=200Gbps",
-                "topology.nic_delay=1us",
-                "topology.fabric_rate=800Gbps",
-                "topology.fabric_delay=1us",
-                "topology.scale_up_rate=3600Gbps",
-                "topology.scale_up_delay=50ns",
-                "switch_profile=[{select=\"scale-up\",buffer=\"1MB\"}]",
-            ],
-        ),
-        row("kind=\"dual-plane\"\nservers=2\nspines=1\nplanes=1", "", &["topology.ports=4"]),
-        (
-            format!("{}hosts=\"s*.n*.p0\"\n", base("kind=\"rail\"\nservers=2\nspines=1\nports=2", "")),
-            vec!["topology.planes=2"],
-        ),
-        row("kind=\"server-clos\"\nservers=4\nspines=2\nservers_per_tor=2", "", &["topology.servers_per_tor=1"]),
-        row("preset=\"dcn-plus\"\nservers=4", "", &["topology.preset=meta-roce"]),
-        row(
-            LINKED,
-            "[[topology.override]]\nlinks=\"S->T\"\nrate=\"10Gbps\"\ndelay=\"2us\"\nloss=0.1",
-            &[
-                "topology.link.1.a=T\u{0}",
-                "topology.link.1.b=S\u{0}",
-                "topology.link.1.rate=1Gbps",
-                "topology.link.0.delay=9us",
-                "topology.link.0.reverse_rate=1Gbps",
-                "topology.link.0.reverse_delay=9us",
-                "topology.link.0.loss=0.1",
-                "topology.link.1.count=2",
-                "topology.order=[\"S\",\"A\",\"T\",\"B\"]",
-                "topology.domain=[{switches=\"S\"},{switches=\"T\"}]",
-                "topology.domain.0.switches=S\u{0}",
-                "topology.override.0.links=T->S",
-                "topology.override.0.rate=1Gbps",
-                "topology.override.0.delay=9us",
-                "topology.override.0.loss=0.2",
-            ],
-        ),
+/// Scenarios in which every key of the dictionary has a meaning.
+fn contexts() -> Vec<String> {
+    let classes = "[[class]]\nname=\"a\"\npriority=1\n[[class]]\nname=\"b\"\npriority=2\n[[class]]\nname=\"control\"\npriority=3\n\
+        [[fault]]\nkind=\"pause-storm\"\nat=\"3us\"\nhost=\"h1\"\n[[probe]]\nwhat=\"queue\"\nports=\"sw->h0\"";
+    let scan = "[switch.pfc]\nheadroom=\"bdp\"\n[host]\nscheduler=\"scan\"\ninflight_cap=\"longest-bdp\"";
+    let over = "[[topology.override]]\nlinks=\"S->T\"\nrate=\"10Gbps\"\ndelay=\"2us\"\nloss=0.1\n\
+        [[topology.domain]]\nswitches=\"S\"\n[[topology.domain]]\nswitches=\"T\"";
+    let mut all: Vec<String> = [
+        (STAR, ""),
+        (STAR, "[scheme]\nname=\"mercury\"\n[switch.watchdog]\n[[capture]]\nports=\"sw->h0\""),
+        (STAR, scan),
+        (STAR, "[model]\nrandom_streams=\"shared\"\n[switch.pfc]\nalpha=\"by-speed\""),
+        (STAR, TIMED),
+        (STAR, CLASSES),
+        (STAR, FAULTS),
+        (STAR, classes),
+        (STAR, MEASURES),
+        (STAR, JOBS),
+        ("kind=\"dumbbell\"\nleft=2\nright=2\nrate=\"100Gbps\"", ""),
+        ("kind=\"chain\"\nswitches=2\nhosts_per_switch=1\nrate=\"100Gbps\"", ""),
+        ("kind=\"parking-lot\"\nbottlenecks=2\nrate=\"100Gbps\"", ""),
+        ("kind=\"leaf-spine\"\nleaves=2\nspines=1\nhosts_per_leaf=2\nhost_rate=\"100Gbps\"", PROFILES),
+        ("kind=\"fat-tree\"\nk=2\nhost_rate=\"100Gbps\"", ""),
+        ("kind=\"clos\"\npods=2\ntors_per_pod=1\naggs_per_pod=2\nhosts_per_tor=1\ncores=2\nhost_rate=\"100Gbps\"", ""),
+        ("kind=\"two-dc\"\nleaves=1\nspines=1\nhosts_per_leaf=1\nhost_rate=\"10Gbps\"\nlong_delay=\"10us\"", ""),
+        ("kind=\"rail\"\nservers=4\nspines=2\nsegment_servers=2", ""),
+        ("kind=\"dual-plane\"\nservers=2\nspines=1\nplanes=1", ""),
+        ("kind=\"server-clos\"\nservers=4\nspines=2\nservers_per_tor=2", ""),
+        ("preset=\"dcn-plus\"\nservers=4", ""),
+        (LINKED, over),
     ]
+    .map(|(topology, more)| base(topology, more))
+    .to_vec();
+    all.push(format!("{}hosts=\"s*.n*.p0\"\n", base("kind=\"rail\"\nservers=2\nspines=1\nports=2", "")));
+    all
 }
 
-/// A setting that ends in NUL cannot be flipped alone; that it is read is seen elsewhere.
-#[test]
-fn every_setting_has_an_effect() {
-    for (text, sets) in rows() {
-        let plain = print(&load(&text, &[]));
-        for set in sets.iter().filter(|set| !set.ends_with('\0')) {
-            assert_ne!(print(&load(&text, &[set])), plain, "{set} changes nothing");
-        }
+/// Keys that no value changes alone; that they are read is seen elsewhere.
+const NOT_ALONE: &[&str] =
+    &["measure.metric", "measure.series", "switch.pfc.threshold", "topology.domain.switches", "topology.kind"];
+
+/// Values that may be written for a key, the likely ones first.
+fn candidates(kind: Kind) -> Vec<String> {
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    match kind {
+        Kind::Time => texts(&["9us", "1us", "20us", "2ms", "11us"]),
+        Kind::Rate => texts(&["1Gbps", "10Gbps", "200Gbps", "800Gbps"]),
+        Kind::Bytes => texts(&["60B", "500B", "1KB", "99KB", "200KB", "1MB"]),
+        Kind::Count => texts(&["2", "3", "1", "4", "16", "7"]),
+        Kind::Number => texts(&["0.5", "2", "0.1", "99", "0.9", "0.2"]),
+        Kind::Flag => texts(&["true", "false"]),
+        Kind::Choice(words) => texts(words),
+        Kind::Either(kinds) => kinds.iter().flat_map(|kind| candidates(*kind)).collect(),
+        Kind::Text | Kind::Texts | Kind::Special(_) => texts(&[
+            "x",
+            "h1",
+            "h0",
+            "b",
+            "sw->h1",
+            "sw->h0",
+            "h1->sw",
+            "leaf1",
+            "host",
+            "S",
+            "T",
+            "T->S",
+            "A",
+            "none",
+            "nic",
+            "timely",
+            "p99",
+            "perm*",
+            "all-gather",
+            "[\"S\",\"A\",\"T\",\"B\"]",
+            "[\"1KB\",\"3KB\"]",
+        ]),
+        Kind::Table | Kind::Tables => Vec::new(),
     }
 }
 
+/// Paths of the tables of a section in a resolved scenario: `class.0`, `class.1`.
+fn instances(section: &dictionary::Section, resolved: &toml::Table) -> Vec<String> {
+    let mut found = vec![(String::new(), Some(toml::Value::Table(resolved.clone())))];
+    for part in section.path.split('.').filter(|part| !part.is_empty()) {
+        let mut inner = Vec::new();
+        for (path, value) in found {
+            let path = if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
+            match value.and_then(|value| value.get(part).cloned()) {
+                Some(toml::Value::Array(items)) => {
+                    inner.extend(items.into_iter().enumerate().map(|(i, item)| (format!("{path}.{i}"), Some(item))));
+                }
+                value => inner.push((path, value)),
+            }
+        }
+        found = inner;
+    }
+    found.into_iter().filter(|(_, value)| value.is_some() || !section.repeated).map(|(path, _)| path).collect()
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// A key that is read and changes nothing, or is never read, is found by trying values of its kind.
 #[test]
-fn every_key_of_the_dictionary_is_among_them() {
-    let mut flipped: BTreeSet<String> = BTreeSet::new();
-    for (_, sets) in rows() {
-        for set in sets {
-            let path = set.split('=').next().unwrap();
-            let parts: Vec<&str> = path.split('.').filter(|part| part.parse::<usize>().is_err()).collect();
-            flipped.insert(parts.join("."));
+fn every_key_of_the_dictionary_has_an_effect() {
+    let mut idle: BTreeSet<String> = BTreeSet::new();
+    let all = || dictionary::sections().filter(|section| !section.path.starts_with("traffic"));
+    for section in all() {
+        let keys = section.keys.iter().filter(|key| !matches!(key.kind, Kind::Table | Kind::Tables));
+        idle.extend(keys.map(|key| join(section.path, key.name)));
+    }
+    idle.retain(|path| !NOT_ALONE.contains(&path.as_str()));
+    for text in contexts() {
+        let plain = load(&text, &[]);
+        let (printed, resolved) = (print(&plain), plain.resolved.parse::<toml::Table>().unwrap());
+        for section in all() {
+            let paths = instances(section, &resolved);
+            for key in section.keys {
+                if !idle.contains(&join(section.path, key.name)) {
+                    continue;
+                }
+                let changes = |path: &String| {
+                    candidates(key.kind).into_iter().any(|value| {
+                        let sets = vec![format!("{}={value}", join(path, key.name))];
+                        let options = Options { sets, ..Options::default() };
+                        let loaded = Scenario::from_text("t", text.as_str(), Path::new(".")).load(&options);
+                        loaded.is_ok_and(|loaded| print(&loaded) != printed)
+                    })
+                };
+                if paths.iter().any(changes) {
+                    idle.remove(&join(section.path, key.name));
+                }
+            }
         }
     }
-    for section in dictionary::sections().filter(|section| !section.path.starts_with("traffic")) {
-        for key in section.keys {
-            let path =
-                if section.path.is_empty() { key.name.to_owned() } else { format!("{}.{}", section.path, key.name) };
-            let listed = matches!(key.kind, Kind::Table | Kind::Tables) || flipped.contains(&path);
-            assert!(listed, "no test flips `{path}`");
+    assert!(idle.is_empty(), "these keys change nothing: {idle:?}");
+    for set in ["output.labels.dcqcn=x", "output.colours.dcqcn=#000000"] {
+        let text = base(STAR, "");
+        assert_ne!(print(&load(&text, &[set])), print(&load(&text, &[])), "{set} changes nothing");
+    }
+}
+
+/// A reader that takes another default than the dictionary states is found in the resolved scenario.
+#[test]
+fn defaults_are_those_that_the_dictionary_states() {
+    let mut compared: BTreeSet<String> = BTreeSet::new();
+    let chain = "[run]\nstop=\"100ms\"\n[topology]\nkind=\"chain\"\nswitches=3\nhosts_per_switch=4\nrate=\"100Gbps\"\n\
+        [schemes.none]\n[[traffic]]\n";
+    let traffic = crate::traffic::EXAMPLES.iter().map(|example| format!("{chain}{example}"));
+    for text in contexts().into_iter().chain(traffic) {
+        let written: toml::Table = text.parse().unwrap();
+        let resolved: toml::Table = load(&text, &[]).resolved.parse().unwrap();
+        for section in dictionary::sections().filter(|section| section.extends().is_empty()) {
+            // Classes that no scenario wrote have values of their own.
+            let own = |path: &String| !section.repeated || at(&written, path).is_some();
+            for path in instances(section, &resolved).into_iter().filter(own) {
+                for key in section.keys {
+                    let dictionary::Default::Value(stated) = key.default else { continue };
+                    let path = join(&path, key.name);
+                    if at(&written, &path).is_some() {
+                        continue;
+                    }
+                    let Some(found) = at(&resolved, &path) else { continue };
+                    let stated: toml::Value = format!("v={stated}").parse::<toml::Table>().unwrap()["v"].clone();
+                    let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|v| v as f64));
+                    let equal = *found == stated || number(found).is_some() && number(found) == number(&stated);
+                    let preset = path == "topology.nic_rate" && at(&written, "topology.preset").is_some();
+                    assert!(equal || preset, "{path} is {found}, and the dictionary states {stated}");
+                    compared.insert(join(section.path, key.name));
+                }
+            }
         }
     }
+    // A plan that is made without a scenario has the same.
+    let plan = load(&base(STAR, ""), &[]).plan;
+    assert_eq!(format!("{:?}", plan.hosts[0]), format!("{:?}", HostSettings::default()));
+    assert_eq!(format!("{:?}", plan.switches[0]), format!("{:?}", SwitchSettings::default()));
+    assert!(compared.len() > 110, "only {} defaults were compared", compared.len());
+}
+
+/// The value at a dotted path.
+fn at<'a>(table: &'a toml::Table, path: &str) -> Option<&'a toml::Value> {
+    let mut parts = path.split('.');
+    let first = table.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| match part.parse::<usize>() {
+        Ok(index) => value.get(index),
+        Err(_) => value.get(part),
+    })
 }

@@ -10,8 +10,8 @@ use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, Ru
 const SAMPLES_LARGEST: u64 = 500_000_000;
 
 /// How often the whole network is looked over, unless that is off.
-fn check_interval(table: &mut Table, key: &str, default: Span) -> Result<Option<Span>> {
-    let interval = table.interval_or_off(key, Some(default))?;
+fn check_interval(table: &mut Table, key: &str) -> Result<Option<Span>> {
+    let interval = table.interval_or_off(key)?;
     interval.map(|interval| table.not_below(key, interval, Span::from_us(1))).transpose()
 }
 
@@ -23,16 +23,16 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
     }
     let settings = RunSettings {
         stop: stop.unwrap_or(Time::ZERO + LONGEST),
-        stop_when_idle: table.flag_or("stop_when_idle", true)?,
-        allow_drops: table.flag_or("allow_drops", false)?,
-        deadlock_check: check_interval(table, "deadlock_check", Span::from_ms(1))?,
-        stall_after: check_interval(table, "stall_after", Span::from_ms(50))?,
+        stop_when_idle: table.flag("stop_when_idle")?,
+        allow_drops: table.flag("allow_drops")?,
+        deadlock_check: check_interval(table, "deadlock_check")?,
+        stall_after: check_interval(table, "stall_after")?,
         record_pauses: output.pauses,
         record_pfc_frames: output.pfc_frames,
         ..RunSettings::default()
     };
     let stop_on_deadlock = match settings.deadlock_check {
-        Some(_) => table.choice_or("on_deadlock", &[("stop", true), ("record", false)], "stop")?,
+        Some(_) => table.is("on_deadlock", "stop")?,
         None => true,
     };
     if stop.is_none() && !settings.stop_when_idle {
@@ -61,11 +61,11 @@ pub struct Output {
 
 pub fn read_output(table: &mut Table) -> Result<Output> {
     Ok(Output {
-        csv: table.flag_or("csv", false)?,
-        figures: table.flag_or("figures", true)?,
-        pauses: table.flag_or("pauses", true)?,
-        pfc_frames: table.flag_or("pfc_frames", false)?,
-        activity: table.flag_or("activity", true)?,
+        csv: table.flag("csv")?,
+        figures: table.flag("figures")?,
+        pauses: table.flag("pauses")?,
+        pfc_frames: table.flag("pfc_frames")?,
+        activity: table.flag("activity")?,
         looks: Looks::read(table)?,
     })
 }
@@ -83,8 +83,7 @@ pub fn read_faults(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec
 }
 
 fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fault>) -> Result<()> {
-    let kinds = ["link-down", "link-up", "rate", "loss", "pause-storm"].map(|kind| (kind, kind));
-    let kind = row.choice("kind", &kinds)?;
+    let kind = row.word("kind")?;
     let at = row.time("at")?;
     let until = if kind == "link-up" { None } else { row.take_time("until")? };
     if until.is_some_and(|until| until <= at) {
@@ -155,8 +154,8 @@ pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<
     let mut samples = 0u64;
     for mut row in root.tables("probe")? {
         let targets = read_targets(&mut row, context)?;
-        let every = row.interval_or("every", Span::from_us(10))?;
-        let from = row.time_or("from", Time::ZERO)?;
+        let every = row.interval("every")?;
+        let from = row.time("from")?;
         let until = row.take_time("until")?;
         if until.is_some_and(|until| until <= from) {
             return Err(row.error("until", "`until` is not after `from`").label(format!("later than {from}")));
@@ -177,8 +176,7 @@ pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<
 }
 
 fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<ProbeTarget>> {
-    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "buffer", "flows", "scheme"];
-    let what = row.choice("what", &kinds.map(|kind| (kind, kind)))?;
+    let what = row.word("what")?;
     match what {
         "flows" => return Ok(vec![ProbeTarget::Flows]),
         "scheme" => return Ok(vec![ProbeTarget::Scheme]),

@@ -1,4 +1,4 @@
-//! What `[model] time_grain` does to links: times that are cut to whole nanoseconds make them faster.
+//! What `[model] time_resolution` does to links: times that are cut to whole nanoseconds make them faster.
 
 use super::diagnostic::{Diagnostic, Place};
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ pub fn check(
                 let error = place.error(format!("this grain is too coarse for links of {rate}"));
                 return Err(error
                     .label(steady.text())
-                    .help("leave `time_grain` out: picoseconds are exact at every usual rate"));
+                    .help("leave `time_resolution` out: picoseconds are exact at every usual rate"));
             }
         }
         let both = full.map(|full| [full, cut(shortest)]);

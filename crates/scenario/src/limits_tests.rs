@@ -35,7 +35,7 @@ fn warnings(sets: &[&str]) -> String {
 #[test]
 fn a_grain_that_rounds_packets_to_nothing_is_refused() {
     let rate = |rate: &str| format!("topology.rate={rate}");
-    let grain = "model.time_grain=1ns";
+    let grain = "model.time_resolution=1ns";
     refused(
         &[&rate("10Tbps"), grain],
         &["too coarse for links of 10Tbps", "full packets of 1082 B take no time instead of 0.87 ns"],
@@ -51,10 +51,10 @@ fn a_grain_that_rounds_packets_to_nothing_is_refused() {
 
 #[test]
 fn a_grain_that_speeds_links_up_is_told_in_percent() {
-    let text = warnings(&["topology.rate=400Gbps", "model.time_grain=1ns"]);
+    let text = warnings(&["topology.rate=400Gbps", "model.time_resolution=1ns"]);
     assert!(text.contains("links of 400Gbps carry 3.0 % more than their rate in full packets"), "{text}");
     assert!(text.contains("84 B take 1 ns instead of 1.68"), "{text}");
-    assert_eq!(warnings(&["topology.rate=10Gbps", "model.time_grain=1ns"]), "");
+    assert_eq!(warnings(&["topology.rate=10Gbps", "model.time_resolution=1ns"]), "");
     assert_eq!(warnings(&["topology.rate=1.6Tbps"]), "", "picoseconds are exact");
 }
 
@@ -189,7 +189,7 @@ fn null_on_the_command_line_gives_the_default_back() {
 
 #[test]
 fn whether_a_scheme_draws_lots_is_what_it_says() {
-    let shared = |scheme: &str| warnings(&["model.random=shared", &format!("scheme.name={scheme}")]);
+    let shared = |scheme: &str| warnings(&["model.random_streams=shared", &format!("scheme.name={scheme}")]);
     for scheme in ["dcqcn", "dctcp", "tcd"] {
         assert!(!shared(scheme).contains("marks by lot"), "{scheme}");
     }

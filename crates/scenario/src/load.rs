@@ -365,7 +365,7 @@ impl Scenario {
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
-        grain::check(&plan, &formats, &root.place_within("model", "time_grain"), &mut warnings)?;
+        grain::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
@@ -454,7 +454,7 @@ fn check_shared_random(
         draws(&scheme.values) || scheme.values.base().is_some_and(draws)
     };
     if !schemes.iter().any(draws) {
-        let warning = root.place_within("model", "random").error("no scheme here marks by lot");
+        let warning = root.place_within("model", "random_streams").error("no scheme here marks by lot");
         warnings.push(warning.label("without effect"));
     }
     if plan.seed == 0 || plan.seed > u64::from(u32::MAX) {
@@ -522,13 +522,13 @@ fn scheme_name_in(set: &str) -> Option<Range<usize>> {
 }
 
 fn read_head(root: &mut Table) -> Result<Head> {
-    let name = root.text_or("name", "scenario")?;
+    let name = root.text("name")?;
     // Results are written to a directory of this name.
     valid_name(&name)?;
     if name.value.starts_with('.') {
         return Err(name.error(format!("`{}` cannot be a name", name.value)).label("a name does not start with a dot"));
     }
-    let description = root.text_or("description", "")?;
+    let description = root.text("description")?;
     if let Some(c) = description.value.chars().find(|c| !visible(*c) && !matches!(c, '\n' | '\r' | '\t')) {
         let error = description.error("this description holds a character that cannot be seen");
         return Err(error.label(c.escape_unicode().to_string()));
@@ -536,13 +536,13 @@ fn read_head(root: &mut Table) -> Result<Head> {
     Ok(Head {
         name: name.value,
         description: description.value,
-        seed: root.count_or("seed", 0..=i64::MAX as u64, 1)?,
+        seed: root.count("seed", 0..=i64::MAX as u64)?,
         warnings: Vec::new(),
     })
 }
 
 fn read_host(table: &mut Table) -> Result<(HostSettings, AckPath)> {
-    let path = table.choice_or("ack_path", &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)], "ecmp")?;
+    let path = table.choice("ack_path", dictionary::words::ACK_PATH)?;
     Ok((settings::read_host(table)?, path))
 }
 

@@ -4,8 +4,9 @@
 //! out with everything spelled out. What nobody consumed is an error: a setting without effect
 //! is never accepted in silence.
 //!
-//! For every kind of value there are three forms: `x(key)` must be there, `x_or(key, default)`
-//! may be left out, `take_x(key)` tells whether it was there.
+//! Every kind of value has three forms. `x(key)` takes the value as written, else that of the table it inherits from,
+//! else the default that the dictionary states; without any it complains. `x_or(key, default)` has a default that
+//! depends on something else. `take_x(key)` takes only what is written.
 
 use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
 pub use super::diagnostic::{Result, Text};
@@ -14,17 +15,13 @@ use super::files::Files;
 use super::resolved::Recorder;
 use super::spelled;
 use super::tree::{Entry, Item, Value};
-use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
+use super::values::wrong_kind;
 pub use super::values::{list, read_file};
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
-use xoff_engine::quantity::{self, QuantityError};
-use xoff_engine::{BitRate, Span, Time};
+pub use typed::LONGEST;
 
-/// The longest delay, interval or run that makes sense: far beyond any experiment, yet the sum
-/// of several still fits the clock.
-pub const LONGEST: Span = Span::from_ms(100_000_000);
+mod typed;
 
 /// A cursor over one table.
 pub struct Table {
@@ -36,6 +33,8 @@ pub struct Table {
     /// Keys asked for, present or not: what is valid here.
     asked: Vec<String>,
     recorder: Recorder,
+    /// What was read of the table whose values are the defaults here.
+    inherited: Option<Recorder>,
     files: Files,
 }
 
@@ -62,8 +61,62 @@ impl Table {
     }
 
     fn open(section: String, place: Place, entries: Vec<Entry>, recorder: Recorder, files: Files) -> Table {
-        let entries = entries.into_iter().map(|entry| Slot { entry, taken: false }).collect();
-        Table { section, place, entries, asked: Vec::new(), recorder, files }
+        let current = |entry: Entry| Slot { entry: renamed(entry, &section, &recorder), taken: false };
+        let entries = entries.into_iter().map(current).collect();
+        Table { section, place, entries, asked: Vec::new(), recorder, inherited: None, files }
+    }
+
+    /// A table of a section that is written nowhere, with these entries; nothing records its values.
+    pub(crate) fn built_in(section: &str, text: &str) -> Result<Table> {
+        let source = Source::new("built-in defaults", text);
+        let entries = super::tree::parse(&source)?;
+        Ok(Table::of(section, Place { source, span: 0..0 }, entries))
+    }
+
+    /// Takes the values that were read of `base` for defaults, ahead of those that the dictionary states.
+    pub(crate) fn inherit(&mut self, base: &Recorder) {
+        self.inherited = Some(base.clone());
+    }
+
+    /// What was read of this table so far, for [`Table::inherit`].
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// Whether the table it inherits from has a value of `key`.
+    pub(crate) fn inherits(&self, key: &str) -> bool {
+        self.inherited.as_ref().is_some_and(|base| base.has(key))
+    }
+
+    /// What holds where `key` is left out: what is inherited, or what the dictionary states.
+    fn fallback(&self, key: &str) -> Option<Value> {
+        let inherited = self.inherited.as_ref().and_then(|base| base.spelled(key));
+        let spelled = inherited.or_else(|| match dictionary::stated(&self.section, key)?.default {
+            dictionary::Default::Value(spelled) => Some(spelled.to_owned()),
+            _ => None,
+        })?;
+        super::tree::scalar(&spelled)
+    }
+
+    /// The value as written, or what holds where it is left out.
+    fn effective(&self, key: &str) -> Option<Value> {
+        let slot = self.entries.iter().find(|slot| slot.entry.key == key);
+        slot.map_or_else(|| self.fallback(key), |slot| Some(slot.entry.item.value.clone()))
+    }
+
+    /// Takes the value of `key` and reads it; a key without a default must be there.
+    fn one<T>(&mut self, key: &str, read: impl FnOnce(&mut Table, Item) -> Result<T>) -> Result<T> {
+        let written = self.take(key);
+        let place = self.place.clone();
+        let item = written.or_else(|| self.fallback(key).map(|value| Item { value, place }));
+        let item = self.required(key, item)?;
+        read(self, item)
+    }
+
+    /// Takes the value of `key` and reads it; `None` if it is not written.
+    fn written<T>(&mut self, key: &str, read: impl FnOnce(&mut Table, Item) -> Result<T>) -> Result<Option<T>> {
+        let item = self.take(key);
+        item.map(|item| read(self, item)).transpose()
     }
 
     /// A table of another document, such as one row of an experiment. Nothing is recorded of it.
@@ -163,7 +216,7 @@ impl Table {
         found.ok_or_else(|| {
             let whose = if self.section.is_empty() { "the scenario".to_owned() } else { format!("`{}`", self.section) };
             let missing = self.place.error(format!("{whose} lacks `{key}`"));
-            match dictionary::key(&self.section, key) {
+            match dictionary::stated(&self.section, key) {
                 Some(known) => missing.label(format!("`{key}` is {}: {}", known.kind.expects(), known.meaning)),
                 None => missing,
             }
@@ -173,296 +226,6 @@ impl Table {
     /// Notes the value of `key` in the resolved scenario, in place of an earlier one.
     pub fn record(&mut self, key: &str, value: impl Into<toml_edit::Value>) {
         self.recorder.value(key, value.into());
-    }
-
-    // Texts, choices and flags.
-
-    /// `None` if left out.
-    pub fn take_text(&mut self, key: &str) -> Result<Option<Text>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        let text = as_text(key, item)?;
-        self.record(key, text.value.as_str());
-        Ok(Some(text))
-    }
-
-    /// A text that must be there.
-    pub fn text(&mut self, key: &str) -> Result<Text> {
-        let found = self.take_text(key)?;
-        self.required(key, found)
-    }
-
-    /// What is left out has the place of its table.
-    pub fn text_or(&mut self, key: &str, default: &str) -> Result<Text> {
-        let found = self.take_text(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, default);
-            Text { value: default.to_owned(), place: self.place.clone() }
-        }))
-    }
-
-    /// One of `choices`, each with the value it stands for.
-    pub fn take_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
-        let Some(text) = self.take_text(key)? else { return Ok(None) };
-        match choices.iter().find(|(name, _)| *name == text.value) {
-            Some((_, value)) => Ok(Some(value.clone())),
-            None => Err(text
-                .error(format!("`{key}` cannot be \"{}\"", text.value))
-                .label(format!("one of {}", list(choices.iter().map(|(name, _)| *name))))
-                .nearest(&text.value, choices.iter().map(|(name, _)| *name))),
-        }
-    }
-
-    /// One that must be there; the same as [`Table::take_choice`] otherwise.
-    pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
-        let found = self.take_choice(key, choices)?;
-        self.required(key, found)
-    }
-
-    /// `default` is the name of one of the choices.
-    pub fn choice_or<T: Clone>(&mut self, key: &str, choices: &[(&str, T)], default: &str) -> Result<T> {
-        if !self.has(key) {
-            self.take(key);
-            self.record(key, default);
-            let (_, value) = choices.iter().find(|(name, _)| *name == default).expect("the default is a choice");
-            return Ok(value.clone());
-        }
-        self.choice(key, choices)
-    }
-
-    pub(crate) fn take_flag(&mut self, key: &str) -> Result<Option<bool>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        match item.value {
-            Value::Flag(flag) => {
-                self.record(key, flag);
-                Ok(Some(flag))
-            }
-            other => Err(wrong_kind(key, &item.place, &other, "true or false")),
-        }
-    }
-
-    /// `true` or `false`, nothing else.
-    pub fn flag_or(&mut self, key: &str, default: bool) -> Result<bool> {
-        let found = self.take_flag(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, default);
-            default
-        }))
-    }
-
-    /// A text, or a list of texts; `None` if left out.
-    pub fn take_texts(&mut self, key: &str) -> Result<Option<Vec<Text>>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        let texts = match item.value {
-            Value::Array(items) => items.into_iter().map(|item| as_text(key, item)).collect::<Result<Vec<_>>>()?,
-            _ => vec![as_text(key, item)?],
-        };
-        if texts.is_empty() {
-            return Err(self.error(key, format!("`{key}` is empty")).label("at least one is needed"));
-        }
-        match &texts[..] {
-            [one] => self.record(key, one.value.as_str()),
-            many => self.record(key, toml_edit::Array::from_iter(many.iter().map(|text| text.value.as_str()))),
-        }
-        Ok(Some(texts))
-    }
-
-    /// A text or a list of texts that must be there.
-    pub fn texts(&mut self, key: &str) -> Result<Vec<Text>> {
-        let found = self.take_texts(key)?;
-        self.required(key, found)
-    }
-
-    // Numbers.
-
-    /// A whole number within bounds, both included; `1e6` is one too. `None` if left out.
-    pub fn take_count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        let count = as_count(key, &item, range)?;
-        self.record(key, i64::try_from(count).unwrap_or(i64::MAX));
-        Ok(Some(count))
-    }
-
-    /// A whole number within bounds that must be there.
-    pub fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
-        let found = self.take_count(key, range)?;
-        self.required(key, found)
-    }
-
-    /// A whole number within bounds; the default is not held against them.
-    pub fn count_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
-        let found = self.take_count(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, i64::try_from(default).unwrap_or(i64::MAX));
-            default
-        }))
-    }
-
-    /// A finite number within bounds, both included.
-    pub fn take_number(&mut self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        let number = match item.value {
-            Value::Float(number) => number,
-            Value::Integer(Ok(number)) => number as f64,
-            Value::Integer(Err(_)) => f64::NAN,
-            other => return Err(wrong_kind(key, &item.place, &other, &number_range(&range))),
-        };
-        if !number.is_finite() || !range.contains(&number) {
-            return Err(item.place.error(format!("`{key}` is out of range")).label(number_range(&range)));
-        }
-        self.record(key, number);
-        Ok(Some(number))
-    }
-
-    /// A number within bounds that must be there.
-    pub fn number(&mut self, key: &str, range: RangeInclusive<f64>) -> Result<f64> {
-        let found = self.take_number(key, range)?;
-        self.required(key, found)
-    }
-
-    /// A number within bounds; the default is not held against them.
-    pub fn number_or(&mut self, key: &str, range: RangeInclusive<f64>, default: f64) -> Result<f64> {
-        let found = self.take_number(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, default);
-            default
-        }))
-    }
-
-    // Quantities: texts with a unit.
-
-    fn quantity<T>(
-        &mut self,
-        key: &str,
-        example: &str,
-        parse: impl Fn(&str) -> std::result::Result<T, QuantityError>,
-        format: impl Fn(&T) -> String,
-    ) -> Result<Option<T>> {
-        let Some(item) = self.take(key) else { return Ok(None) };
-        let value = as_quantity(key, &item, example, parse)?;
-        self.record(key, format(&value));
-        Ok(Some(value))
-    }
-
-    /// A length of time, at most [`LONGEST`].
-    pub fn take_span(&mut self, key: &str) -> Result<Option<Span>> {
-        let found =
-            self.quantity(key, "a time such as \"10us\"", quantity::parse_span, |span| quantity::format_span(*span))?;
-        match found {
-            Some(span) if span > LONGEST => Err(self
-                .error(key, format!("`{key}` is longer than anything here can last"))
-                .label(format!("at most {LONGEST}"))),
-            found => Ok(found),
-        }
-    }
-
-    pub(crate) fn span(&mut self, key: &str) -> Result<Span> {
-        let found = self.take_span(key)?;
-        self.required(key, found)
-    }
-
-    pub(crate) fn span_or(&mut self, key: &str, default: Span) -> Result<Span> {
-        let found = self.take_span(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_span(default));
-            default
-        }))
-    }
-
-    /// A length of time above zero, such as an interval.
-    pub fn interval_or(&mut self, key: &str, default: Span) -> Result<Span> {
-        let span = self.span_or(key, default)?;
-        if span == Span::ZERO {
-            return Err(self.error(key, format!("`{key}` cannot be zero")));
-        }
-        Ok(span)
-    }
-
-    /// What is repeated more often than this would be all that a run does.
-    pub fn not_below(&self, key: &str, interval: Span, least: Span) -> Result<Span> {
-        if interval < least {
-            let error = self.error(key, format!("`{key}` is too short to be simulated"));
-            return Err(error.label(format!("at least {least}")));
-        }
-        Ok(interval)
-    }
-
-    /// A length of time above zero, or "off".
-    pub fn interval_or_off(&mut self, key: &str, default: Option<Span>) -> Result<Option<Span>> {
-        let off = self.text_is(key, "off");
-        match default {
-            _ if off => {
-                self.take(key);
-                self.record(key, "off");
-                Ok(None)
-            }
-            None if !self.has(key) => {
-                self.take(key);
-                self.record(key, "off");
-                Ok(None)
-            }
-            default => self.interval_or(key, default.unwrap_or(Span::ZERO)).map(Some),
-        }
-    }
-
-    pub(crate) fn take_time(&mut self, key: &str) -> Result<Option<Time>> {
-        Ok(self.take_span(key)?.map(|span| Time::ZERO + span))
-    }
-
-    pub(crate) fn time(&mut self, key: &str) -> Result<Time> {
-        Ok(Time::ZERO + self.span(key)?)
-    }
-
-    pub(crate) fn time_or(&mut self, key: &str, default: Time) -> Result<Time> {
-        Ok(Time::ZERO + self.span_or(key, Span::from_ps(default.ps()))?)
-    }
-
-    /// A rate above zero and at most 10 Tb/s.
-    pub fn take_rate(&mut self, key: &str) -> Result<Option<BitRate>> {
-        let found = self
-            .quantity(key, "a rate such as \"100Gbps\"", quantity::parse_rate, |rate| quantity::format_rate(*rate))?;
-        match found {
-            Some(rate) if rate.bps() == 0 || rate > BitRate::from_gbps(10_000) => {
-                Err(self.error(key, format!("`{key}` is not a possible rate")).label("above zero and at most 10Tbps"))
-            }
-            found => Ok(found),
-        }
-    }
-
-    pub(crate) fn rate(&mut self, key: &str) -> Result<BitRate> {
-        let found = self.take_rate(key)?;
-        self.required(key, found)
-    }
-
-    pub(crate) fn rate_or(&mut self, key: &str, default: BitRate) -> Result<BitRate> {
-        let found = self.take_rate(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_rate(default));
-            default
-        }))
-    }
-
-    pub(crate) fn take_bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
-        let found = self
-            .quantity(key, "a size such as \"512KB\"", quantity::parse_bytes, |bytes| quantity::format_bytes(*bytes))?;
-        match found {
-            Some(bytes) if !range.contains(&bytes) => Err(self.error(key, format!("`{key}` is out of range")).label(
-                format!("from {} to {}", quantity::format_bytes(*range.start()), quantity::format_bytes(*range.end())),
-            )),
-            found => Ok(found),
-        }
-    }
-
-    pub(crate) fn bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
-        let found = self.take_bytes(key, range)?;
-        self.required(key, found)
-    }
-
-    pub(crate) fn bytes_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
-        let found = self.take_bytes(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_bytes(default));
-            default
-        }))
     }
 
     // Tables within.
@@ -569,7 +332,9 @@ impl Table {
 
     fn child(&mut self, key: &str, place: Place, entries: Vec<Entry>) -> Table {
         let recorder = self.recorder.table(key);
-        Table::open(self.path(key), place, entries, recorder, self.files.clone())
+        let mut child = Table::open(self.path(key), place, entries, recorder, self.files.clone());
+        child.inherited = self.inherited.as_ref().filter(|base| base.has(key)).map(|base| base.table(key));
+        child
     }
 
     fn path(&self, key: &str) -> String {
@@ -591,15 +356,14 @@ impl Table {
         Ok(Some(Text { value, place: item.place }))
     }
 
-    /// Whether the value of `key` is a text.
+    /// Whether the value of `key`, written or not, is a text.
     pub fn is_text(&self, key: &str) -> bool {
-        self.entries.iter().any(|slot| slot.entry.key == key && matches!(slot.entry.item.value, Value::Text(_)))
+        matches!(self.effective(key), Some(Value::Text(_)))
     }
 
-    /// Whether the value of `key` is this text.
+    /// Whether the value of `key`, written or not, is this text.
     pub fn text_is(&self, key: &str, wanted: &str) -> bool {
-        let is = |value: &Value| matches!(value, Value::Text(text) if text.trim() == wanted);
-        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
+        matches!(self.effective(key), Some(Value::Text(text)) if text.trim() == wanted)
     }
 
     /// Whether the value of `key` is a table.
@@ -673,6 +437,25 @@ impl Table {
         let known = dictionary::keys(&self.section).map(|known| known.name);
         error.nearest(key, self.asked.iter().map(String::as_str).chain(known))
     }
+}
+
+/// An entry under the name, and with the word, that replaced its own; a warning tells of it.
+fn renamed(mut entry: Entry, section: &str, recorder: &Recorder) -> Entry {
+    let Some(key) = dictionary::renamed(section, &entry.key) else { return entry };
+    let until = "the old spelling is accepted until Xoff 2.0";
+    if entry.key != key.name {
+        let what = format!("`{}` is now called `{}`", entry.key, key.name);
+        recorder.warn(entry.key_place.error(what).label(until));
+        key.name.clone_into(&mut entry.key);
+    }
+    if let Value::Text(text) = &mut entry.item.value
+        && let Some((old, new)) = key.said.iter().find(|(old, _)| old == text)
+    {
+        let what = format!("\"{old}\" of `{}` is now \"{new}\"", key.name);
+        recorder.warn(entry.item.place.error(what).label(until));
+        (*new).clone_into(text);
+    }
+    entry
 }
 
 #[cfg(test)]

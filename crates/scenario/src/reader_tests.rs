@@ -1,5 +1,6 @@
 use super::*;
 use crate::tree;
+use xoff_engine::{BitRate, Span};
 
 fn open(text: &str) -> (Table, Recorder) {
     let source = Source::new("a.toml", text);
@@ -21,9 +22,25 @@ fn reads_and_records() {
     assert_eq!(table.texts("who").unwrap().len(), 2);
     assert_eq!(table.span_or("every", Span::from_us(10)).unwrap(), Span::from_us(10));
     assert_eq!(table.choice_or("mode", &[("a", 1), ("b", 2)], "b").unwrap(), 2);
-    assert_eq!(table.interval_or_off("check", Some(Span::from_ms(1))).unwrap(), Some(Span::from_ms(1)));
     table.finish().unwrap();
-    assert_eq!(recorder.render(), format!("{text}every = \"10us\"\nmode = \"b\"\ncheck = \"1ms\"\n"));
+    assert_eq!(recorder.render(), format!("{text}every = \"10us\"\nmode = \"b\"\n"));
+}
+
+#[test]
+fn what_is_left_out_is_inherited_or_as_the_dictionary_states() {
+    let (mut root, recorder) = open("[host]\nmtu = \"500B\"\n[[host_profile]]\nack_every = 2\n");
+    let mut host = root.table("host").unwrap();
+    let mtu = |table: &mut Table| table.bytes("mtu", 64..=9216).unwrap();
+    assert_eq!((mtu(&mut host), host.interval("nak_interval").unwrap()), (500, Span::from_us(500)));
+    assert_eq!((host.count("ack_every", 1..=9).unwrap(), host.word("scheduler").unwrap()), (1, "ready"));
+    let mut profile = root.tables("host_profile").unwrap().remove(0);
+    assert_eq!(mtu(&mut profile), 1000);
+    profile.inherit(&recorder.table("host"));
+    assert_eq!((mtu(&mut profile), profile.count("ack_every", 1..=9).unwrap()), (500, 2));
+    let mut run = root.table("run").unwrap();
+    assert_eq!(run.interval_or_off("deadlock_check").unwrap(), Some(Span::from_ms(1)));
+    assert!(run.text_is("on_deadlock", "stop") && run.is("on_deadlock", "stop").unwrap());
+    assert!(run.span("stop").unwrap_err().render(false).contains("`run` lacks `stop`"));
 }
 
 #[test]
@@ -59,7 +76,7 @@ fn refuses_what_does_not_fit() {
     fails("a = [1]", |t| t.texts("a"), &["cannot be a whole number"]);
     fails("a = 1", |t| t.tables("a").map(|_| ()), &["tables: [[a]]"]);
     fails("a = 2001-01-01", |t| t.text("a"), &["cannot be a date"]);
-    fails("a = \"0us\"", |t| t.interval_or("a", Span::from_us(1)), &["cannot be zero"]);
+    fails("a = \"0us\"", |t| t.interval("a"), &["cannot be zero"]);
 }
 
 #[test]
@@ -105,4 +122,23 @@ fn files_are_guarded() {
     assert_eq!(read("d", u64::MAX).unwrap_err(), "this is a directory");
     assert!(recorder.render().starts_with("a = \"input-good.csv\""));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_former_name_and_a_former_word_are_taken_with_a_warning() {
+    let (mut root, recorder) =
+        open("[model]\nties = \"scheduled\"\ntime_resolution = \"1ns\"\n[switch.pfc]\nspill = \"each\"\n");
+    let mut model = root.table("model").unwrap();
+    assert_eq!(model.word("event_order").unwrap(), "insertion");
+    assert_eq!(model.word("time_resolution").unwrap(), "1ns");
+    model.finish().unwrap();
+    assert_eq!(root.table("switch").unwrap().table("pfc").unwrap().word("headroom_rule").unwrap(), "each");
+    let warnings: Vec<String> = recorder.warnings().iter().map(|warning| warning.message.clone()).collect();
+    let expected = [
+        "`ties` is now called `event_order`",
+        "\"scheduled\" of `event_order` is now \"insertion\"",
+        "`spill` is now called `headroom_rule`",
+    ];
+    assert_eq!(warnings, expected);
+    assert!(recorder.render().contains("event_order = \"insertion\""), "{}", recorder.render());
 }

@@ -43,6 +43,19 @@ impl Recorder {
         self.put(key, Recorded::Value(value));
     }
 
+    /// Whether something was decided under `key`.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.here.borrow().iter().any(|(name, _)| name == key)
+    }
+
+    /// The value under `key` as TOML spells it.
+    pub(crate) fn spelled(&self, key: &str) -> Option<String> {
+        self.here.borrow().iter().find_map(|(name, recorded)| match recorded {
+            Recorded::Value(value) if name == key => Some(value.to_string().trim().to_owned()),
+            _ => None,
+        })
+    }
+
     fn child(&self) -> Recorder {
         Recorder { here: Rc::default(), attachments: self.attachments.clone(), warnings: self.warnings.clone() }
     }

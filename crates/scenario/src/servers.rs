@@ -2,22 +2,16 @@
 //! the numbers of fabrics that were published.
 
 use super::reader::{Result, Table};
-use super::topology_keys::{NODES_LARGEST, link_spec_or, parallel, within};
-use xoff_engine::{BitRate, Span};
+use super::topology_keys::{NODES_LARGEST, in_reach, link_rate, link_spec, link_spec_or, parallel, within};
+use xoff_engine::BitRate;
 use xoff_fabric::servers::{ServerFabric, Servers};
 use xoff_fabric::topology::{Graph, LinkSpec};
-
-/// The kinds of topology that are read here.
-pub const KINDS: &[&str] = &["rail", "dual-plane", "server-clos"];
-
-/// What `topology.preset` may be.
-pub const PRESETS: &[&str] = &["hpn-7", "meta-roce", "spectrum-x", "dcn-plus"];
 
 /// A fabric as it was published; every number of it is the default of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     name: &'static str,
-    /// Which [`KINDS`] it is of.
+    /// Which [`SERVER_KINDS`](super::dictionary::words::SERVER_KINDS) it is of.
     pub kind: &'static str,
     servers: u32,
     ports: u32,
@@ -29,7 +23,7 @@ pub struct Preset {
     fabric_gbps: u64,
 }
 
-/// In the order of [`PRESETS`]. Each is one pod: no layer above the spines is built.
+/// In the order of [`PRESETS`](super::dictionary::words::PRESETS). Each is one pod: no layer above the spines is built.
 const PUBLISHED: [Preset; 4] = [
     // Qian et al., "Alibaba HPN: A Data Center Network for Large Language Model Training" (SIGCOMM 2024): NICs of
     // 2 x 200G to two ToRs in two planes; a segment of 128 servers has 16 ToRs of 128 x 200G down and 60 x 400G up
@@ -102,7 +96,7 @@ pub fn of_one_kind(table: &Table, preset: Option<Preset>, kind: &str) -> Result<
     }
 }
 
-/// Reads the keys of one of [`KINDS`] and builds the network.
+/// Reads the keys of one of [`SERVER_KINDS`](super::dictionary::words::SERVER_KINDS) and builds the network.
 pub fn read(table: &mut Table, kind: &str, preset: Option<Preset>) -> Result<(Graph, Servers)> {
     let shape = read_shape(table, kind, preset)?;
     within(table, &[shape.nodes()], &[shape.links()])?;
@@ -111,7 +105,7 @@ pub fn read(table: &mut Table, kind: &str, preset: Option<Preset>) -> Result<(Gr
 
 fn read_shape(table: &mut Table, kind: &str, preset: Option<Preset>) -> Result<ServerFabric> {
     let servers = number(table, "servers", preset.map(|preset| preset.servers))?;
-    let gpus = table.count_or("gpus", 1..=1024, 8)? as u32;
+    let gpus = table.count("gpus", 1..=1024)? as u32;
     let nics = table.count_or("nics", 1..=1024, u64::from(gpus))? as u32;
     if !gpus.is_multiple_of(nics) {
         let error = table.error("nics", "the GPUs of a server do not share its NICs evenly");
@@ -126,17 +120,17 @@ fn read_shape(table: &mut Table, kind: &str, preset: Option<Preset>) -> Result<S
     };
     let spines = number(table, "spines", preset.map(|preset| preset.spines))?;
     let parallel = parallel(table, "parallel")?;
-    let like = |gbps: Option<u64>, default: LinkSpec| match gbps {
-        Some(gbps) => LinkSpec { rate: BitRate::from_gbps(gbps), ..default },
-        None => default,
+    let nic_rate = match preset {
+        Some(preset) => table.rate_or("nic_rate", BitRate::from_gbps(preset.nic_gbps))?,
+        None => table.rate("nic_rate")?,
     };
-    let usual = LinkSpec { rate: BitRate::from_gbps(400), delay: Span::from_ns(500) };
-    let nic = link_spec_or(table, "nic_rate", "nic_delay", like(preset.map(|preset| preset.nic_gbps), usual))?;
-    let above = like(preset.map(|preset| preset.fabric_gbps), nic);
-    let fabric = link_spec_or(table, "fabric_rate", "fabric_delay", above)?;
-    // NVLink of an H100, as SimAI has it.
-    let nvlink = LinkSpec { rate: BitRate::from_gbps(2880), delay: Span::from_ns(25) };
-    let scale_up = link_spec_or(table, "scale_up_rate", "scale_up_delay", nvlink)?;
+    let nic_delay = table.span("nic_delay")?;
+    let nic =
+        LinkSpec { rate: link_rate(table, "nic_rate", nic_rate)?, delay: in_reach(table, "nic_delay", nic_delay)? };
+    let rate = preset.map_or(nic.rate, |preset| BitRate::from_gbps(preset.fabric_gbps));
+    let fabric = link_spec_or(table, "fabric_rate", "fabric_delay", LinkSpec { rate, ..nic })?;
+    // By default NVLink of an H100, as SimAI has it.
+    let scale_up = link_spec(table, "scale_up_rate", "scale_up_delay")?;
     Ok(ServerFabric {
         servers,
         gpus,

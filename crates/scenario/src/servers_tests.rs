@@ -44,7 +44,7 @@ fn presets_have_the_published_numbers() {
         assert_eq!(few.servers.ranks(), 16, "{name}");
     }
     let names: Vec<&str> = PUBLISHED.iter().map(|preset| preset.name).collect();
-    assert_eq!(names, PRESETS);
+    assert_eq!(names, crate::dictionary::words::PRESETS);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `[topology]`: which network, with which links.
 
 use super::diagnostic::Diagnostic;
+use super::dictionary::words;
 use super::names::{Names, expand};
 use super::reader::{Result, Table, Text};
 use super::servers;
@@ -20,20 +21,7 @@ const ROUTING_LARGEST: u64 = 1_000_000_000;
 const ROUTES_LARGEST: u64 = 250_000_000;
 
 /// What `topology.kind` may be.
-pub const KINDS: &[&str] = &[
-    "star",
-    "dumbbell",
-    "parking-lot",
-    "chain",
-    "leaf-spine",
-    "fat-tree",
-    "clos",
-    "two-dc",
-    "custom",
-    servers::KINDS[0],
-    servers::KINDS[1],
-    servers::KINDS[2],
-];
+pub const KINDS: &[&str] = words::TOPOLOGY_KINDS;
 
 /// Reads the whole section and checks that the network hangs together; networks of servers do so in pieces.
 pub fn read(table: &mut Table) -> Result<(Graph, Servers)> {
@@ -41,10 +29,10 @@ pub fn read(table: &mut Table) -> Result<(Graph, Servers)> {
     let preset = servers::preset(table)?;
     let kind = match preset {
         Some(preset) => table.choice_or("kind", &kinds, preset.kind)?,
-        None => table.choice("kind", &kinds)?,
+        None => table.word("kind")?,
     };
     servers::of_one_kind(table, preset, kind)?;
-    let of_servers = servers::KINDS.contains(&kind);
+    let of_servers = words::SERVER_KINDS.contains(&kind);
     let (mut graph, servers) = if of_servers {
         servers::read(table, kind, preset)?
     } else {
@@ -132,8 +120,7 @@ fn clos(table: &mut Table) -> Result<Graph> {
     let pods = count(table, "pods")?;
     let (tors_per_pod, aggs_per_pod) = (count(table, "tors_per_pod")?, count(table, "aggs_per_pod")?);
     let (hosts_per_tor, cores) = (count(table, "hosts_per_tor")?, count(table, "cores")?);
-    let wiring =
-        table.choice_or("core_wiring", &[("grouped", CoreWiring::Grouped), ("full", CoreWiring::Full)], "grouped")?;
+    let wiring = table.choice("core_wiring", words::CORE_WIRING)?;
     if wiring == CoreWiring::Grouped && !cores.is_multiple_of(aggs_per_pod) {
         return Err(table
             .error("cores", "the cores do not divide into equal groups")
@@ -265,7 +252,7 @@ fn links(mut row: Table, names: &Names, graph: &mut Graph) -> Result<()> {
     let (a_nodes, b_nodes) = (names.nodes(&a)?, names.nodes(&b)?);
     let there = link_spec(&mut row, "rate", "delay")?;
     let back = link_spec_or(&mut row, "reverse_rate", "reverse_delay", there)?;
-    let loss = row.number_or("loss", 0.0..=1.0, 0.0)?;
+    let loss = row.number("loss", 0.0..=1.0)?;
     let copies = parallel(&mut row, "count")?;
     within(&row, &[], &[graph.links.len() as u64, a_nodes.len() as u64 * b_nodes.len() as u64 * u64::from(copies)])?;
     let direction = |link: LinkSpec| Direction { rate: link.rate, delay: link.delay, loss };

@@ -14,15 +14,10 @@ pub fn count(table: &mut Table, key: &str) -> Result<u32> {
 }
 
 pub fn parallel(table: &mut Table, key: &str) -> Result<u32> {
-    Ok(table.count_or(key, 1..=1024, 1)? as u32)
+    Ok(table.count(key, 1..=1024)? as u32)
 }
 
 /// Propagation, at most [`DELAY_LARGEST`].
-fn delay(table: &mut Table, key: &str, default: Span) -> Result<Span> {
-    let delay = table.span_or(key, default)?;
-    in_reach(table, key, delay)
-}
-
 pub fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
     if delay > DELAY_LARGEST {
         return Err(table
@@ -44,16 +39,16 @@ pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
     Ok(rate)
 }
 
-/// A link whose rate must be given.
-pub fn link_spec(table: &mut Table, rate: &str, delay_key: &str) -> Result<LinkSpec> {
-    let given = table.rate(rate)?;
-    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
+/// A link whose rate must be given, or has a default of its own.
+pub fn link_spec(table: &mut Table, rate: &str, delay: &str) -> Result<LinkSpec> {
+    let given = (table.rate(rate)?, table.span(delay)?);
+    Ok(LinkSpec { rate: link_rate(table, rate, given.0)?, delay: in_reach(table, delay, given.1)? })
 }
 
 /// A link that is like another unless told otherwise.
-pub fn link_spec_or(table: &mut Table, rate: &str, delay_key: &str, like: LinkSpec) -> Result<LinkSpec> {
-    let given = table.rate_or(rate, like.rate)?;
-    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
+pub fn link_spec_or(table: &mut Table, rate: &str, delay: &str, like: LinkSpec) -> Result<LinkSpec> {
+    let given = (table.rate_or(rate, like.rate)?, table.span_or(delay, like.delay)?);
+    Ok(LinkSpec { rate: link_rate(table, rate, given.0)?, delay: in_reach(table, delay, given.1)? })
 }
 
 /// Refuses to build more than a machine can hold; sums in 64 bits before any is built.

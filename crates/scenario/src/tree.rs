@@ -60,6 +60,18 @@ impl Value {
     }
 }
 
+/// A value that is no table and no list, from its spelling: a text without escapes, a number or a flag.
+pub(crate) fn scalar(spelled: &str) -> Option<Value> {
+    match spelled {
+        "true" | "false" => Some(Value::Flag(spelled == "true")),
+        text if text.starts_with('"') => Some(Value::Text(text.trim_matches('"').to_owned())),
+        number => match number.parse::<i64>() {
+            Ok(number) => Some(Value::Integer(Ok(number))),
+            Err(_) => number.parse().ok().map(Value::Float),
+        },
+    }
+}
+
 /// Parses a whole document.
 pub fn parse(source: &Arc<Source>) -> Result<Vec<Entry>, Diagnostic> {
     let table = DeTable::parse(&source.text).map_err(|error| syntax_error(source, &error))?;

@@ -118,17 +118,17 @@ fn pfc(draw: &mut Draw, network: &Network, mtu_bytes: u64) -> Table {
             if draw.one_in(3) { "by-speed".into() } else { (*draw.pick(&[0.01, 0.0625, 0.25, 1.0, 8.0])).into() };
         set(&mut pfc, "alpha", alpha);
         set(&mut pfc, "reserve", bytes(draw.between(0, 3) * 4096));
-        set(&mut pfc, "resume_offset", bytes(draw.between(0, 3) * 1500));
+        set(&mut pfc, "xon_offset", bytes(draw.between(0, 3) * 1500));
         if draw.one_in(4) {
-            set(&mut pfc, "spill", "latched");
-            set(&mut pfc, "resume_below", bytes(draw.between(1, 3000)));
+            set(&mut pfc, "headroom_rule", "latched");
+            set(&mut pfc, "xon_floor", bytes(draw.between(1, 3000)));
         }
     }
     match draw.between(0, 15) {
         0 => set(&mut pfc, "headroom", bytes(draw.between(0, 60) * 1000)),
         1 => set(&mut pfc, "headroom", "bdp"),
-        2 => set(&mut pfc, "set_aside", "port"),
-        3 => set(&mut pfc, "set_aside", "none"),
+        2 => set(&mut pfc, "headroom_reserved_per", "port"),
+        3 => set(&mut pfc, "headroom_reserved_per", "none"),
         _ => {}
     }
     if draw.one_in(3) {
@@ -138,7 +138,7 @@ fn pfc(draw: &mut Draw, network: &Network, mtu_bytes: u64) -> Table {
         set(&mut pfc, "signalling", "timed");
         set(&mut pfc, "refresh", time(refresh_ps));
         set(&mut pfc, "pause_time", time(refresh_ps + frame_ps * draw.between(2, 9)));
-        set(&mut pfc, "per_arrival", draw.one_in(2));
+        set(&mut pfc, "refresh_on_arrival", draw.one_in(2));
     }
     pfc
 }
@@ -175,7 +175,7 @@ fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
             set(&mut host, "acks_paused_by", 3);
         }
     }
-    for key in ["follow_rate", "pace"] {
+    for key in ["repace_on_rate_change", "pace"] {
         if draw.one_in(8) {
             set(&mut host, key, false);
         }
@@ -186,12 +186,12 @@ fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
 fn model(draw: &mut Draw) -> Table {
     let mut model = Table::new();
     let choices: [(&str, &[&str]); 6] = [
-        ("time_grain", &["1ps", "1ns", "1ns-binary"]),
-        ("ties", &["hash", "scheduled"]),
+        ("time_resolution", &["1ps", "1ns", "1ns-binary"]),
+        ("event_order", &["hash", "insertion"]),
         ("ecmp", &["mix", "murmur3"]),
         ("next_hops", &["by-link", "descending"]),
         ("base_rtt", &["wire", "payload"]),
-        ("random", &["own", "shared"]),
+        ("random_streams", &["per-queue", "shared"]),
     ];
     for (key, values) in choices {
         if draw.one_in(2) {

@@ -138,7 +138,7 @@ pub fn slow_down(value: &mut Value, factor: u64) {
         Value::Array(items) => items.iter_mut().for_each(|item| slow_down(item, factor)),
         // The grain of the simulator's own clock is a choice among few.
         Value::Table(table) => {
-            table.iter_mut().filter(|(key, _)| *key != "time_grain").for_each(|(_, item)| slow_down(item, factor));
+            table.iter_mut().filter(|(key, _)| *key != "time_resolution").for_each(|(_, item)| slow_down(item, factor));
         }
         _ => {}
     }

@@ -63,7 +63,7 @@ fn with_scheme(seed: u64) -> Table {
         set(&mut root, "scheme", table! { name = spec.name });
     }
     // Draws that the whole run shares depend on all of it; that is what the key says.
-    leave_out(&mut root, "model", "random");
+    leave_out(&mut root, "model", "random_streams");
     root
 }
 
@@ -161,7 +161,7 @@ fn the_order_of_named_tables_changes_nothing() {
     holds("permuted tables", 160, |seed| {
         let mut before = with_scheme(seed);
         // Sources that act at one instant do so as they are written, if that is asked for.
-        leave_out(&mut before, "model", "ties");
+        leave_out(&mut before, "model", "event_order");
         let mut after = before.clone();
         let traffic = after.get_mut("traffic").and_then(Value::as_array_mut)?;
         if traffic.len() < 2 {
@@ -223,7 +223,7 @@ fn a_scheme_that_nobody_uses_changes_nothing() {
     holds("unused scheme", 80, |seed| {
         let mut before = with_scheme(seed);
         // Whether a grain is fine enough depends on the packets of every scheme.
-        leave_out(&mut before, "model", "time_grain");
+        leave_out(&mut before, "model", "time_resolution");
         let mut after = before.clone();
         // Those that need no longer packets: the headroom is for all that the scenario names.
         let others = ["none", "dcqcn", "timely", "patched-timely", "swift", "rocc", "pcn"];
@@ -311,7 +311,7 @@ fn is_scaled(flow: &FlowRecord, other: &FlowRecord, factor: u64, tolerance: f64)
 fn slowed(seed: u64, scheme: &str, factor: u64) -> Option<(Table, Table)> {
     let mut root = scenario(seed);
     set(&mut root, "scheme", table! { name = scheme });
-    set(&mut root, "model", table! { ties = "scheduled" });
+    set(&mut root, "model", table! { event_order = "insertion" });
     root.remove("schemes");
     // TCP's longest wait for a second segment is a constant of its own.
     leave_out(&mut root, "host", "ack_every");

@@ -276,7 +276,7 @@ fn losses_show_as_naks_and_packets_sent_again() {
 fn timed_pauses_say_how_long_they_last() {
     let Some(_) = found(tshark()) else { return };
     let timed = "switch.pfc.signalling=timed";
-    let run = Captured::of(INCAST, &[timed, "switch.pfc.pause_time=5us", "switch.pfc.per_arrival=false"]);
+    let run = Captured::of(INCAST, &[timed, "switch.pfc.pause_time=5us", "switch.pfc.refresh_on_arrival=false"]);
     let times = run.frames("switches", "macc.opcode == 0x0101", &["macc.cbfc.pause_time.c3"]);
     assert_eq!(
         times.len(),

@@ -231,7 +231,7 @@ fn what_makes_no_sense_is_refused() {
         (vec!["s.toml", "--attach", "lo", "--as", "h0", "--k", "1000"], &["elastic clock", "--clock wall"]),
         (vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "wall"], &["--k auto", "--k 1000"]),
         ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
-        (vec!["s.toml", "--set", "model.ties=scheduled"], &["model.ties", "leave it out"]),
+        (vec!["s.toml", "--set", "model.event_order=insertion"], &["model.event_order", "leave it out"]),
     ];
     for (args, words) in cases {
         let output = bench.xoff(&[&["live"][..], &args].concat());

@@ -40,7 +40,7 @@ fn a_timed_pause_is_told_again_when_the_queue_rises_again() {
         "[run]\nstop = \"3ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 4\n\
          host_rate = \"100Gbps\"\nhost_delay = \"100ns\"\nfabric_rate = \"10Gbps\"\n\
          [switch]\nbuffer = \"4MB\"\n[switch.pfc]\nthreshold = \"dynamic\"\nalpha = 0.01\nsignalling = \"timed\"\n\
-         per_arrival = false\n[host]\nmtu = \"1KB\"\n[scheme]\nname = \"none\"\n\
+         refresh_on_arrival = false\n[host]\nmtu = \"1KB\"\n[scheme]\nname = \"none\"\n\
          [[traffic]]\nkind = \"burst\"\nsources = \"h[1..11]\"\ndestinations = \"h0\"\nsize = \"300KB\"\n",
     );
 }

@@ -151,7 +151,9 @@ fn random_draws_are_judged_on_one_run() {
 #[test]
 fn a_rule_can_be_changed_to_see_what_it_is_worth() {
     let bench = with_draws();
-    for (set, equal) in [("model.ties=scheduled", true), ("model.first_stream=7", false), ("host.gap=20B", false)] {
+    for (set, equal) in
+        [("model.event_order=insertion", true), ("model.first_stream=7", false), ("host.gap=20B", false)]
+    {
         let output = bench.xoff(&["validate", "reference", "--json", "--set", set]);
         let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
         assert_eq!(value["sets"], Value::from(vec![set]));
@@ -159,10 +161,14 @@ fn a_rule_can_be_changed_to_see_what_it_is_worth() {
         assert_eq!(run["near"]["equal"].as_f64() == Some(1.0), equal, "{set}: {run:#}");
         assert_eq!(output.status.code() == Some(0), run["held"].as_bool().unwrap());
     }
-    let shown = bench.xoff(&["validate", "reference", "--set", "model.ties=hash", "--set", "host.gap=20B"]);
+    let shown = bench.xoff(&["validate", "reference", "--set", "model.event_order=hash", "--set", "host.gap=20B"]);
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.starts_with("With model.ties=hash and host.gap=20B in every run.\n"), "{shown}");
-    refused(&bench, &["validate", "reference", "--set", "model.tiez=hash"], &["tiez", "did you mean `ties`?"]);
+    assert!(shown.starts_with("With model.event_order=hash and host.gap=20B in every run.\n"), "{shown}");
+    refused(
+        &bench,
+        &["validate", "reference", "--set", "model.event_ordre=hash"],
+        &["event_ordre", "did you mean `event_order`?"],
+    );
     // Once, however many runs there are.
     fs::create_dir_all(bench.path.join("reference/runs/twin")).unwrap();
     for name in ["config.txt", "fct.txt"] {
@@ -171,7 +177,11 @@ fn a_rule_can_be_changed_to_see_what_it_is_worth() {
     let output = bench.xoff(&["validate", "reference", "--set", "model.tiez=hash"]);
     assert_eq!(stderr(&output).matches("unknown key `tiez`").count(), 1, "{}", stderr(&output));
     // As for a run: nothing that was imported is left without effect in silence.
-    refused(&bench, &["validate", "reference", "--set", "model.random=own"], &["`first_stream` has no effect here"]);
+    refused(
+        &bench,
+        &["validate", "reference", "--set", "model.random_streams=per-queue"],
+        &["`first_stream` has no effect here"],
+    );
 }
 
 /// What must be refused with exit code 2, and what is said then.

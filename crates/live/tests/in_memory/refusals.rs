@@ -64,9 +64,9 @@ fn a_plain_scenario_is_not_refused() {
 fn rules_of_other_simulators_are_refused() {
     let refused =
         |set: &[&str], what: &str| is_refused(INCAST, &[&["scheme.name=dcqcn"], set].concat(), what, "leave it out");
-    refused(&["model.time_grain=1ns"], "`model.time_grain`");
-    refused(&["model.ties=scheduled"], "`model.ties = \"scheduled\"`");
-    refused(&["model.random=shared"], "`model.random = \"shared\"`");
+    refused(&["model.time_resolution=1ns"], "`model.time_resolution`");
+    refused(&["model.event_order=insertion"], "`model.event_order = \"insertion\"`");
+    refused(&["model.random_streams=shared"], "`model.random_streams = \"shared\"`");
     refused(&["model.base_rtt=payload"], "`model.base_rtt = \"payload\"`");
     refused(&["host.scheduler=scan"], "`host.scheduler = \"scan\"`");
     refused(&["switch.pfc.signalling=timed", "switch.pfc.resume_at=checks"], "`pfc.resume_at = \"checks\"`");

@@ -12,7 +12,7 @@ const EQUAL: f64 = 1e-3;
 fn timed_pauses() {
     let timed = "xon = \"58KB\", signalling = \"timed\", pause_time = \"8us\"";
     for (scheme, per_arrival) in [("none", true), ("dcqcn", true), ("dcqcn", false)] {
-        let text = changed(VICTIM, "xon = \"58KB\"", &format!("{timed}, per_arrival = {per_arrival}"));
+        let text = changed(VICTIM, "xon = \"58KB\"", &format!("{timed}, refresh_on_arrival = {per_arrival}"));
         distance(&loaded(&text, Some(scheme)), scheme).is_below(EQUAL, scheme);
     }
 }

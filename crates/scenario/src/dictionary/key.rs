@@ -7,25 +7,123 @@ use crate::values::list;
 pub struct Key {
     /// Without the path of its section.
     pub name: &'static str,
+    /// A former name, accepted with a warning until 2.0; empty if there is none.
+    pub(crate) was: &'static str,
+    /// Former words among its choices, each with the one that replaces it.
+    pub(crate) said: &'static [(&'static str, &'static str)],
     /// What may be written for it.
     pub kind: Kind,
-    /// As spelled in a scenario; empty if there is none.
-    pub(crate) default: &'static str,
+    pub(crate) default: Default,
     /// When it applies, read on from "it applies only": `with kind = "star"`. Empty: always.
     pub applies: &'static str,
     pub(crate) meaning: &'static str,
 }
 
-impl Key {
-    /// A key that always applies.
-    pub(crate) const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
-        Key { name, kind, default, applies: "", meaning }
-    }
+/// What holds where a key is left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Default {
+    /// The key must be written, or its absence has a meaning of its own.
+    None,
+    /// A value as TOML spells it, which the readers take from here.
+    Value(&'static str),
+    /// Something that depends on other keys, in words; the reader computes it.
+    Words(&'static str),
+}
 
-    /// The same, but only in some case: `with kind = "star"`.
-    pub(crate) const fn only(self, applies: &'static str) -> Key {
-        Key { applies, ..self }
+impl Default {
+    /// For lists; empty if there is none.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Default::None => "",
+            Default::Value(text) | Default::Words(text) => text,
+        }
     }
+}
+
+/// The rows of a section, one per key:
+///
+/// `"name" was "former" ("old word" => "new word"): Kind = default, "meaning", only "with kind = ...";`
+///
+/// A default that depends on other keys is told in words (`else "twice the rate"`). `OneOf(LIST)` is a choice whose
+/// words, and what each stands for, are in [`words`](super::words). `= LIST` takes the rows of a list.
+macro_rules! keys {
+    (= $rows:ident) => {
+        $rows
+    };
+    ($(
+        $name:literal $(was $was:literal)? $(($($old:literal => $new:literal),+))?:
+        $kind:ident $(($($of:tt)*))? $(= $value:literal)? $(else $words:literal)?,
+        $meaning:expr $(, only $applies:expr)?;
+    )*) => {
+        &[$($crate::dictionary::key::Key {
+            name: $name,
+            was: concat!($($was)?),
+            said: &[$($(($old, $new)),+)?],
+            kind: $crate::dictionary::key::kind!($kind $(($($of)*))?),
+            default: $crate::dictionary::key::default!($($value)? $(else $words)?),
+            applies: $crate::dictionary::key::or_empty!($($applies)?),
+            meaning: $meaning,
+        }),*]
+    };
+}
+
+/// Sections under their headers as TOML has them, `["run"]` or `[["class"]]`, with their meanings and rows.
+macro_rules! sections {
+    ($($header:tt $meaning:literal { $($rows:tt)* })*) => {
+        &[$($crate::dictionary::key::section!($header $meaning $crate::dictionary::key::keys! { $($rows)* })),*]
+    };
+}
+
+macro_rules! section {
+    ([[$path:literal]] $meaning:literal $keys:expr) => {
+        $crate::dictionary::key::Section { path: $path, repeated: true, meaning: $meaning, keys: $keys }
+    };
+    ([$path:literal] $meaning:literal $keys:expr) => {
+        $crate::dictionary::key::Section { path: $path, repeated: false, meaning: $meaning, keys: $keys }
+    };
+}
+
+macro_rules! kind {
+    (OneOf($list:ident)) => {
+        $crate::dictionary::key::Kind::Choice(&const { $crate::dictionary::key::names::<_, { $list.len() }>($list) })
+    };
+    ($kind:ident $(($($of:tt)*))?) => {
+        $kind $(($($of)*))?
+    };
+}
+
+macro_rules! or_empty {
+    () => {
+        ""
+    };
+    ($text:expr) => {
+        $text
+    };
+}
+
+macro_rules! default {
+    () => {
+        $crate::dictionary::key::Default::None
+    };
+    ($value:literal) => {
+        $crate::dictionary::key::Default::Value(stringify!($value))
+    };
+    (else $words:literal) => {
+        $crate::dictionary::key::Default::Words($words)
+    };
+}
+
+pub(crate) use {default, keys, kind, or_empty, section, sections};
+
+/// The words of a list of choices.
+pub(crate) const fn names<T, const N: usize>(of: &[(&'static str, T)]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut i = 0;
+    while i < N {
+        names[i] = of[i].0;
+        i += 1;
+    }
+    names
 }
 
 impl Key {
@@ -76,6 +174,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Words among which a text is chosen; none if any may be written.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self {
+            Kind::Choice(words) => words,
+            Kind::Either(kinds) => kinds.iter().map(|kind| kind.words()).find(|words| !words.is_empty()).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
     /// For messages and lists.
     pub(crate) fn expects(self) -> String {
         match self {

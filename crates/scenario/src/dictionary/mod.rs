@@ -4,10 +4,12 @@
 pub(crate) mod key;
 pub mod schema;
 mod tables;
+pub(crate) mod words;
 
 use crate::wrap;
-pub use key::Kind;
-pub use key::{Key, Section};
+pub(crate) use key::Default;
+pub use key::{Key, Kind, Section};
+use std::sync::LazyLock;
 
 /// The sections, in the order of the documentation.
 pub fn sections() -> impl Iterator<Item = &'static Section> {
@@ -34,6 +36,25 @@ pub fn keys(path: &str) -> impl Iterator<Item = &'static Key> {
 /// The first row for a key.
 pub fn key(path: &str, name: &str) -> Option<&'static Key> {
     keys(path).find(|key| key.name == name)
+}
+
+/// The row that states the default of a key. A step of a job has the keys of collectives too.
+pub(crate) fn stated(path: &str, name: &str) -> Option<&'static Key> {
+    key(path, name).or_else(|| key("traffic", name).filter(|_| path == "traffic.step"))
+}
+
+/// The key of a section that once had another name, or other words among its choices.
+pub(crate) fn renamed(path: &str, name: &str) -> Option<&'static Key> {
+    static RENAMED: LazyLock<Vec<&Key>> = LazyLock::new(|| {
+        let all = sections().flat_map(|section| section.keys);
+        all.filter(|key| !key.was.is_empty() || !key.said.is_empty()).collect()
+    });
+    let is = |key: &Key| key.was == name || (key.name == name && !key.said.is_empty());
+    // Few keys were ever renamed, and tables may be many.
+    if !RENAMED.iter().any(|key| is(key)) {
+        return None;
+    }
+    keys(path).find(|key| is(key))
 }
 
 /// Every case in which a key applies, joined for a message; empty if it always does.
@@ -69,7 +90,10 @@ pub fn describe_section(section: &Section, width: usize) -> String {
 
 /// One key: its name, what it means, when it applies, what it takes.
 pub fn describe_key(key: &Key, width: usize) -> String {
-    let default = if key.default.is_empty() { String::new() } else { format!("; default {}", key.default) };
+    let default = match key.default {
+        Default::None => String::new(),
+        default => format!("; default {}", default.text()),
+    };
     let applies = if key.applies.is_empty() { String::new() } else { format!(" Only {}.", key.applies) };
     let explained = format!("{}.{applies} ({}{default})", key.meaning, key.kind.expects());
     let mut text = String::new();

@@ -68,8 +68,8 @@ fn property(path: &str, key: &Key) -> Value {
     if !key.applies.is_empty() {
         text.push_str(&format!("; only {}", key.applies));
     }
-    if !key.default.is_empty() {
-        text.push_str(&format!("; default {}", key.default));
+    if !key.default.text().is_empty() {
+        text.push_str(&format!("; default {}", key.default.text()));
     }
     value["description"] = json!(text);
     value
@@ -130,7 +130,7 @@ pub fn listing() -> Value {
         json!({
             "name": key.name,
             "expects": key.kind.expects(),
-            "default": key.default,
+            "default": key.default.text(),
             "applies": key.applies,
             "meaning": key.meaning,
         })

@@ -38,7 +38,7 @@ pub(super) fn read(name: &str, row: &mut Table) -> Result<Of> {
     Ok(match name {
         "imbalance" => Of::Mean,
         "imbalance-highest" => Of::Highest,
-        _ => Of::Curve(unit::read_or(row, "x_unit", Dimension::Time, "ms")?),
+        _ => Of::Curve(unit::read(row, "x_unit", Dimension::Time)?),
     })
 }
 

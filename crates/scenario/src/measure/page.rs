@@ -80,7 +80,10 @@ pub fn markdown() -> String {
     }
     out.push_str("\n## Keys\n\n| key | takes | default | meaning |\n|---|---|---|---|\n");
     for key in SECTIONS[0].keys {
-        let default = if key.default.is_empty() { String::new() } else { format!("`{}`", key.default) };
+        let default = match key.default.text() {
+            "" => String::new(),
+            text => format!("`{text}`"),
+        };
         let only = if key.applies.is_empty() { String::new() } else { format!("; only {}", key.applies) };
         let _ = writeln!(out, "| `{}` | {} | {default} | {}{only} |", key.name, key.kind.expects(), key.meaning);
     }

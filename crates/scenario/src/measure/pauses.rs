@@ -43,7 +43,7 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(PauseMe
     if lasting && row.has("frames") {
         return Err(row.key_error("frames", "`frames` has no effect here").label("a refresh is part of its pause"));
     }
-    let repeated = !lasting && row.choice_or("frames", &[("pause", false), ("all", true)], "pause")?;
+    let repeated = !lasting && row.is("frames", "all")?;
     let (from, until) = scope.window(row)?;
     let time = |of: fn(Unit) -> Of, row: &mut Table| {
         let unit = unit::read(row, "unit", Dimension::Time)?;

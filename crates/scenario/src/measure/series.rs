@@ -126,7 +126,7 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
     let metric = row.choice("series", &names)?;
     let (of, grid) = read_entities("of", metric, row, scope)?;
     let links = name.starts_with("imbalance");
-    let across = if links { Some(Combine::Sum) } else { row.choice_or("across", ACROSS, "sum")? };
+    let across = if links { Some(Combine::Sum) } else { row.choice("across", ACROSS)? };
     let across = match across {
         Some(combine) => Across::At(combine),
         None if name == "curve" => {
@@ -179,7 +179,7 @@ impl Reader {
     fn read(&self, name: &str, row: &mut Table) -> Result<(Of, &'static str)> {
         let time = |row: &mut Table| unit::read(row, "unit", Dimension::Time);
         let own = |row: &mut Table| unit::read(row, "unit", self.dimension);
-        let least = |row: &mut Table| row.number_or("least", 0.0..=1.0, 0.0);
+        let least = |row: &mut Table| row.number("least", 0.0..=1.0);
         let with_once = |of: fn(Unit, Once) -> Of, row: &mut Table| {
             let unit = own(row)?;
             Ok((of(unit, read_once(row, unit)?), unit.0))
@@ -227,15 +227,15 @@ impl Reader {
             "largest-cut" => (Of::LargestCut, ""),
             "peaks" => {
                 let unit = self.series_unit(row, &["floor"])?;
-                let factor = row.number_or("factor", 1.0..=1e6, 3.0)?;
-                (Of::Peaks { factor, floor: row.number_or("floor", 0.0..=f64::MAX, 0.0)? / unit.1 }, "")
+                let factor = row.number("factor", 1.0..=1e6)?;
+                (Of::Peaks { factor, floor: row.number("floor", 0.0..=f64::MAX)? / unit.1 }, "")
             }
             "slope" => own(row).map(|unit| (Of::Slope(unit), unit.0))?,
             "time-cdf" => own(row).map(|unit| (Of::Cdf(unit), unit.0))?,
             _ => {
                 let unit = own(row)?;
-                let x_unit = unit::read_or(row, "x_unit", Dimension::Time, "ms")?;
-                let points = row.count_or("points", 2..=1_000_000, 1000)? as usize;
+                let x_unit = unit::read(row, "x_unit", Dimension::Time)?;
+                let points = row.count("points", 2..=1_000_000)? as usize;
                 (Of::Curve { unit, x_unit, points }, unit.0)
             }
         })
@@ -265,12 +265,12 @@ impl Reader {
             return Ok(Band::Below(bound / unit.1));
         }
         let target = row.number("target", any)? / unit.1;
-        Ok(Band::Within { target, part: row.number_or("within", 0.0..=1e6, 0.05)? })
+        Ok(Band::Within { target, part: row.number("within", 0.0..=1e6)? })
     }
 
     fn recovery(&self, row: &mut Table) -> Result<(Of, &'static str)> {
         let unit = unit::read(row, "unit", Dimension::Time)?;
-        let part = row.number_or("part", 0.0..=1.0, RecoveryRule::default().part)?;
+        let part = row.number("part", 0.0..=1.0)?;
         let series_unit = self.series_unit(row, &["before"])?;
         let before = match row.take_number("before", 0.0..=f64::MAX)? {
             Some(before) => Before::Given(before / series_unit.1),

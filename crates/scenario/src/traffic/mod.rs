@@ -24,4 +24,6 @@ pub mod workloads;
 pub use job::JobPlan;
 pub use job::log::{JobInterval, JobLog};
 pub use plan::{Expected, TrafficPlan};
+#[cfg(test)]
+pub(crate) use read::tests::EXAMPLES;
 pub(crate) use read::{LARGEST_FLOW_FILE, read};

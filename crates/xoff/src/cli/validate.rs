@@ -31,7 +31,7 @@ pub struct ValidateArgs {
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
-    /// Change any key of every imported scenario: --set model.time_grain=1ps
+    /// Change any key of every imported scenario: --set model.time_resolution=1ps
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Also write DIR/validation.md, the whole as one document

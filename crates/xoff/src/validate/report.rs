@@ -421,11 +421,12 @@ mod tests {
 
     #[test]
     fn what_was_set_is_said_first() {
-        let changed = Validation { sets: vec!["model.time_grain=1ps".into(), "host.gap=20B".into()], ..validation() };
-        assert!(text(&changed, 80).starts_with("With model.time_grain=1ps and host.gap=20B in every run.\n\n"));
+        let changed =
+            Validation { sets: vec!["model.time_resolution=1ps".into(), "host.gap=20B".into()], ..validation() };
+        assert!(text(&changed, 80).starts_with("With model.time_resolution=1ps and host.gap=20B in every run.\n\n"));
         let page = markdown(&changed);
         let head = page.split("Promised is").next().unwrap();
-        assert!(head.contains("**In every run `model.time_grain=1ps` and `host.gap=20B` was set"), "{head}");
+        assert!(head.contains("**In every run `model.time_resolution=1ps` and `host.gap=20B` was set"), "{head}");
         assert!(!text(&validation(), 80).contains("in every run") && !markdown(&validation()).contains("was set"));
     }
 

@@ -39,19 +39,19 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
     if parts.dialect.is_inet() {
         line(&mut out, "alpha", "0.125", "");
         line(&mut out, "reserve", &size(0), "");
-        line(&mut out, "resume_offset", &size(INET_RESUME_BYTES), "");
-        line(&mut out, "resume_below", &size(INET_RESUME_BELOW_BYTES), "");
-        line(&mut out, "spill", "\"latched\"", "");
+        line(&mut out, "xon_offset", &size(INET_RESUME_BYTES), "");
+        line(&mut out, "xon_floor", &size(INET_RESUME_BELOW_BYTES), "");
+        line(&mut out, "headroom_rule", "\"latched\"", "");
     } else {
         line(&mut out, "alpha", "\"by-speed-up\"", "");
         line(&mut out, "alpha_base", "0.125", "");
         line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
         line(&mut out, "reserve", &size(RESERVE_BYTES), "");
-        line(&mut out, "resume_offset", &size(RESUME_BYTES), "");
+        line(&mut out, "xon_offset", &size(RESUME_BYTES), "");
     }
     line(&mut out, "headroom", "\"bdp\"", "");
     line(&mut out, "headroom_bdps", &HEADROOM_BDPS.to_string(), "");
-    line(&mut out, "set_aside", if parts.dialect.is_inet() { "\"none\"" } else { "\"port\"" }, "");
+    line(&mut out, "headroom_reserved_per", if parts.dialect.is_inet() { "\"none\"" } else { "\"port\"" }, "");
     line(&mut out, "signalling", "\"on-off\"", "");
     Ok(out)
 }
@@ -118,7 +118,7 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     // The NIC's queue of ACKs has the pause of group 3, whatever the flows' group.
     let paused_by = if config.flag("ACK_HIGH_PRIO")? { "\"none\"" } else { "3" };
     line(&mut out, "acks_paused_by", paused_by, &config.said("ACK_HIGH_PRIO"));
-    line(&mut out, "follow_rate", if mode == HPCC { "true" } else { "false" }, "");
+    line(&mut out, "repace_on_rate_change", if mode == HPCC { "true" } else { "false" }, "");
     out.push_str(&window(parts)?);
     line(&mut out, "pace", if config.flag("RATE_BOUND")? { "true" } else { "false" }, &config.said("RATE_BOUND"));
     Ok(out)

@@ -85,13 +85,13 @@ fn first_stream(topology: &Topology, dialect: Dialect) -> usize {
 fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[model]\n");
     let grain = if parts.dialect.is_inet() { "\"1ns\"" } else { "\"1ns-binary\"" };
-    line(&mut out, "time_grain", grain, "times are cut to whole nanoseconds");
-    line(&mut out, "ties", "\"scheduled\"", "what was scheduled first happens first");
+    line(&mut out, "time_resolution", grain, "times are cut to whole nanoseconds");
+    line(&mut out, "event_order", "\"insertion\"", "what was scheduled first happens first");
     line(&mut out, "ecmp", "\"murmur3\"", "of addresses and ports, seeded by the switch's id");
     line(&mut out, "next_hops", "\"descending\"", "by id");
     line(&mut out, "base_rtt", "\"payload\"", "without headers and without an ACK");
     if matches!(parts.config.mode()?, DCQCN | DCTCP) {
-        line(&mut out, "random", "\"shared\"", "one generator for all marks, a new stream for each");
+        line(&mut out, "random_streams", "\"shared\"", "one generator for all marks, a new stream for each");
         line(
             &mut out,
             "first_stream",

@@ -334,7 +334,7 @@ fn settings_reach_the_scenario() {
         "sample_feedback = false",
         "round_trip = \"network\"",
         "ack_size = \"46B\"",
-        "follow_rate = true",
+        "repace_on_rate_change = true",
     ] {
         assert!(of_hpcc.contains(expected), "{expected} is missing from\n{of_hpcc}");
     }

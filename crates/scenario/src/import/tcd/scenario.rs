@@ -64,8 +64,8 @@ fn seed(config: &Config<'_>) -> Result<String> {
 
 fn model() -> Result<String> {
     let mut out = String::from("\n[model]\n");
-    line(&mut out, "time_grain", "\"1ns-binary\"", "times are cut to whole nanoseconds");
-    line(&mut out, "ties", "\"scheduled\"", "what was scheduled first happens first");
+    line(&mut out, "time_resolution", "\"1ns-binary\"", "times are cut to whole nanoseconds");
+    line(&mut out, "event_order", "\"insertion\"", "what was scheduled first happens first");
     Ok(out)
 }
 
@@ -125,7 +125,7 @@ fn host(config: &Config<'_>) -> Result<String> {
     line(&mut out, "retransmit_timeout", &span(stop_ns(config)?), "there is none: it never comes within the run");
     line(&mut out, "scheduler", "\"scan\"", "");
     line(&mut out, "acks_paused_by", "\"none\"", "");
-    line(&mut out, "follow_rate", "false", "");
+    line(&mut out, "repace_on_rate_change", "false", "");
     Ok(out)
 }
 

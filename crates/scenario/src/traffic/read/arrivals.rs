@@ -29,7 +29,7 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
     } else {
         let choices = [("random", true), ("one-to-one", false)];
         if table.choice_or("pairing", &choices, "random")? {
-            let other_racks = table.flag_or("avoid_same_rack", false)?;
+            let other_racks = table.flag("avoid_same_rack")?;
             let choice = Choice::new(&sources, &destinations, &scope.wiring, other_racks);
             Who::Any(choice.map_err(|host| lonely(table, scope, "destinations", other_racks, host))?)
         } else {
@@ -73,11 +73,11 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
 
 /// `hot` hosts, or an even sample of the destinations, and the part of the flows they get.
 fn hot(table: &mut Table, scope: &Scope<'_>, sources: &[u32], destinations: &[u32]) -> Result<Who> {
-    let other_racks = table.flag_or("avoid_same_rack", false)?;
+    let other_racks = table.flag("avoid_same_rack")?;
     let (key, hot) = match table.take_texts("hot")? {
         Some(selectors) => ("hot", scope.ctx.names.hosts(&selectors)?),
         None => {
-            let share = table.number_or("hot_share", 0.0..=1.0, 0.125)?;
+            let share = table.number("hot_share", 0.0..=1.0)?;
             let count = (destinations.len() as f64 * share).round() as usize;
             if count == 0 {
                 return Err(table
@@ -87,7 +87,7 @@ fn hot(table: &mut Table, scope: &Scope<'_>, sources: &[u32], destinations: &[u3
             ("hot_share", (0..count).map(|rank| destinations[rank * destinations.len() / count]).collect())
         }
     };
-    let fraction = table.number_or("hot_fraction", 0.0..=1.0, 0.15)?;
+    let fraction = table.number("hot_fraction", 0.0..=1.0)?;
     let all = Choice::new(sources, destinations, &scope.wiring, other_racks)
         .map_err(|host| lonely(table, scope, "destinations", other_racks, host))?;
     let hot = Receivers::for_some(sources, &hot, &scope.wiring, other_racks);
@@ -119,7 +119,7 @@ fn rate(
                 }
                 None => of_bps,
             };
-            let bytes = match table.choice_or("load_counts", &[("payload", false), ("wire", true)], "payload")? {
+            let bytes = match table.is("load_counts", "wire")? {
                 true => wire_bytes.of_a_flow(scope, sizes),
                 false => sizes.mean(),
             };
@@ -179,10 +179,10 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
     if let Some(path) = &settings.path {
         path.check(scope, &senders, &receivers)?;
     }
-    let other_racks = table.flag_or("avoid_same_rack", false)?;
+    let other_racks = table.flag("avoid_same_rack")?;
     let sizes = sizes(table, "sizes")?;
     // Only read where sizes differ at all.
-    let same_size = !matches!(sizes, Sizes::Fixed(_)) && table.flag_or("same_size", false)?;
+    let same_size = !matches!(sizes, Sizes::Fixed(_)) && table.flag("same_size")?;
     let degree = degree(table)?;
     let flows = table.take_count("flows", 1..=u64::MAX)?;
     let mean_degree = f64::from(*degree.start() + *degree.end()) / 2.0;

@@ -2,10 +2,10 @@
 
 use super::settings::Settings;
 use super::{ReadGenerator, Scope, job, placement};
+use crate::dictionary::words::ALGORITHM;
 use crate::reader::Result;
 use crate::traces::{DEPS, DOUBTS, LARGEST_BUNDLE, MATCHING, RESOURCES, bundle_name, read_all};
 use crate::{Diagnostic, Place, Table};
-use xoff_engine::Span;
 use xoff_jobs::chakra::{Options, Roofline, Trace, TraceError, bundle, groups, to_dag, unbundle};
 use xoff_jobs::collective::{self, Algorithm, Servers};
 use xoff_jobs::{Collective, Graph};
@@ -82,13 +82,13 @@ fn options(table: &mut Table, scope: &Scope<'_>, servers: Servers) -> Result<Opt
     let collectives = job::options(table, scope, Collective::AllToAll)?;
     let with = |(what, algorithm)| (what, collective::Options { algorithm, ..collectives.clone() });
     Ok(Options {
-        deps: table.choice_or("deps", DEPS, "both")?,
-        resources: table.choice_or("resources", RESOURCES, "astra")?,
-        matching: table.choice_or("matching", MATCHING, "attributes")?,
-        strictness: table.choice_or("doubts", DOUBTS, "refuse")?,
+        deps: table.choice("deps", DEPS)?,
+        resources: table.choice("resources", RESOURCES)?,
+        matching: table.choice("matching", MATCHING)?,
+        strictness: table.choice("doubts", DOUBTS)?,
         groups: groups_of,
         roofline: roofline(table)?,
-        endpoint_delay: table.span_or("endpoint_delay", Span::ZERO)?,
+        endpoint_delay: table.span("endpoint_delay")?,
         servers,
         other_collectives: algorithms.into_iter().map(with).collect(),
         collectives,
@@ -110,14 +110,13 @@ fn roofline(table: &mut Table) -> Result<Option<Roofline>> {
 
 /// `algorithm = "ring"` for all, or `algorithm = { all-reduce = "tree" }` for each.
 fn algorithms(table: &mut Table) -> Result<Vec<(Collective, Algorithm)>> {
-    let choices = job::ALGORITHMS;
     if !table.is_table("algorithm") {
-        let algorithm = table.choice_or("algorithm", choices, "ring")?;
+        let algorithm = table.choice("algorithm", ALGORITHM)?;
         job::tell_of_phases(table, algorithm);
         return Ok(SUMS.iter().map(|(_, what)| (*what, algorithm)).collect());
     }
     let mut each = table.table("algorithm")?;
-    let one = |(name, what): &(&str, Collective)| Ok((*what, each.choice_or(name, choices, "ring")?));
+    let one = |(name, what): &(&str, Collective)| Ok((*what, each.choice(name, ALGORITHM)?));
     let found = SUMS.iter().map(one).collect::<Result<Vec<_>>>()?;
     each.finish()?;
     found.iter().for_each(|(_, algorithm)| job::tell_of_phases(table, *algorithm));

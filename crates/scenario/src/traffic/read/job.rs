@@ -3,6 +3,7 @@
 use super::settings::Settings;
 use super::{ReadGenerator, Scope, placement};
 use crate::Table;
+use crate::dictionary::words;
 use crate::reader::{Result, Text};
 use crate::traffic::job::placement::RankPlacement;
 use crate::traffic::job::{Completion, Connections, JobPlan};
@@ -10,30 +11,11 @@ use crate::traffic::plan::{Expected, Generator};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::Span;
-use xoff_jobs::collective::{Algorithm, Options, PipelineOrder, Schedule, Servers, Skew};
+use xoff_jobs::collective::{Algorithm, Options, Schedule, Servers, Skew};
 use xoff_jobs::{Collective, Graph, Part, Recipe, Step};
 
 /// No buffer of a GPU is larger.
 const LARGEST_BUFFER: u64 = 1 << 40;
-
-/// What a step of `kind = "job"` may do; the same words are kinds of their own.
-const COLLECTIVES: &[(&str, Collective)] = &[
-    ("all-reduce", Collective::AllReduce),
-    ("reduce-scatter", Collective::ReduceScatter),
-    ("all-gather", Collective::AllGather),
-    ("all-to-all", Collective::AllToAll),
-    ("broadcast", Collective::Broadcast),
-    ("reduce", Collective::Reduce),
-    ("barrier", Collective::Barrier),
-];
-
-/// In how many ways there are to do some of them.
-pub const ALGORITHMS: &[(&str, Algorithm)] = &[
-    ("ring", Algorithm::Ring),
-    ("tree", Algorithm::Tree),
-    ("halving-doubling", Algorithm::HalvingDoubling),
-    ("hierarchical", Algorithm::Hierarchical),
-];
 
 /// A job in the making.
 struct Draft<'a> {
@@ -51,7 +33,7 @@ pub fn collective(
 ) -> Result<ReadGenerator> {
     let (placement, servers) = placement::read(table, scope)?;
     let mut draft = Draft::new(scope, &placement, servers);
-    let compute = table.span_or("compute", Span::ZERO)?;
+    let compute = table.span("compute")?;
     if compute > Span::ZERO {
         draft.add("compute", Step::Compute(compute), Vec::new());
     }
@@ -63,7 +45,7 @@ pub fn collective(
 }
 
 fn what(kind: &str) -> Collective {
-    COLLECTIVES.iter().find(|(name, _)| *name == kind).map_or(Collective::AllReduce, |(_, what)| *what)
+    words::STEP.iter().find(|(name, _)| *name == kind).and_then(|(_, what)| *what).unwrap_or(Collective::AllReduce)
 }
 
 /// `kind = "job"`: steps, each of which may come after any before it.
@@ -76,10 +58,13 @@ pub fn steps(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     let mut draft = Draft::new(scope, &placement, servers);
     let mut named: HashMap<String, usize> = HashMap::new();
     for (number, mut row) in rows.into_iter().enumerate() {
-        let step = row.text("do")?;
-        let name = row.text_or("name", &format!("{}-{number}", step.value))?;
+        let (step, what) = (row.word("do")?, row.choice("do", words::STEP)?);
+        let name = row.text_or("name", &format!("{step}-{number}"))?;
         crate::names::readable_name(&name)?;
-        let what = draft.step(&mut row, &step)?;
+        let what = match what {
+            None => Step::Compute(row.span("duration")?),
+            Some(what) => draft.collective(&mut row, what)?,
+        };
         let after = match row.take_texts("after")? {
             Some(earlier) => {
                 let place = |text: &Text| match named.get(&text.value) {
@@ -113,9 +98,8 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
     if !ranks.is_multiple_of(stages) {
         return Err(table.error("stages", format!("{ranks} ranks do not divide into {stages} stages")));
     }
-    let orders = [("gpipe", PipelineOrder::GPipe), ("1f1b", PipelineOrder::OneForwardOneBackward)];
     let schedule = Schedule {
-        order: table.choice_or("schedule", &orders, "1f1b")?,
+        order: table.choice("schedule", words::SCHEDULE)?,
         micro_batches: table.count("micro_batches", 1..=1_000_000)? as u32,
         forward: table.span("forward")?,
         backward: table.span("backward")?,
@@ -140,15 +124,6 @@ impl<'a> Draft<'a> {
         self.recipe.parts.push(Part::Step { name: name.to_owned(), what, after });
     }
 
-    fn step(&self, row: &mut Table, step: &Text) -> Result<Step> {
-        if step.value == "compute" {
-            return Ok(Step::Compute(row.span("duration")?));
-        }
-        let names = || std::iter::once("compute").chain(COLLECTIVES.iter().map(|(name, _)| *name));
-        let place = crate::names::position("step", step, names())?;
-        self.collective(row, COLLECTIVES[place - 1].1)
-    }
-
     /// One collective, in every group of ranks at once.
     fn collective(&self, table: &mut Table, what: Collective) -> Result<Step> {
         let bytes = match what {
@@ -169,10 +144,10 @@ impl<'a> Draft<'a> {
             groups.into_values().collect::<Vec<_>>()
         };
         let gpus = self.recipe.servers.gpus;
-        let groups = match table.choice_or("group", &[("all", 0), ("server", 1), ("rail", 2)], "all")? {
-            0 => by_key(&|_| 0),
-            1 => by_key(&|rank| self.placement.ranks[rank as usize].server),
-            _ => by_key(&|rank| rank % gpus),
+        let groups = match table.word("group")? {
+            "server" => by_key(&|rank| self.placement.ranks[rank as usize].server),
+            "rail" => by_key(&|rank| rank % gpus),
+            _ => by_key(&|_| 0),
         };
         if groups.iter().any(|members| members.len() < 2) {
             return Err(table.error("group", "a group would have one rank only").label("nobody to send to"));
@@ -186,7 +161,7 @@ pub fn options(table: &mut Table, scope: &Scope<'_>, what: Collective) -> Result
     let default = Options::default();
     let algorithm = match what {
         Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => {
-            let algorithm = table.choice_or("algorithm", ALGORITHMS, "ring")?;
+            let algorithm = table.choice("algorithm", words::ALGORITHM)?;
             tell_of_phases(table, algorithm);
             algorithm
         }
@@ -196,17 +171,13 @@ pub fn options(table: &mut Table, scope: &Scope<'_>, what: Collective) -> Result
     Ok(Options {
         algorithm,
         channels: table.take_count("channels", 1..=1024)?.map_or(default.channels, |count| count as u16),
-        queue_pairs: table.count_or("queue_pairs", 1..=128, default.queue_pairs.into())? as u16,
-        split: table.flag_or("split", default.split)?,
+        queue_pairs: table.count("queue_pairs", 1..=128)? as u16,
+        split: table.flag("split")?,
         chunk_bytes: table.take_bytes("chunk", 16..=LARGEST_BUFFER)?.unwrap_or(default.chunk_bytes),
         slice_bytes: table.take_bytes("slice", 16..=LARGEST_BUFFER)?.unwrap_or(default.slice_bytes),
         outstanding: table.take_count("outstanding", 0..=1_000_000)?.map_or(default.outstanding, |count| count as u32),
-        pxn: if all_to_all { table.flag_or("pxn", default.pxn)? } else { default.pxn },
-        peers: if all_to_all {
-            table.count_or("peers", 0..=1_000_000, default.peers.into())? as u32
-        } else {
-            default.peers
-        },
+        pxn: if all_to_all { table.flag("pxn")? } else { default.pxn },
+        peers: if all_to_all { table.count("peers", 0..=1_000_000)? as u32 } else { default.peers },
         skew: if all_to_all { skew(table, scope)? } else { Skew::None },
         root: default.root,
     })
@@ -222,7 +193,7 @@ pub fn tell_of_phases(table: &mut Table, algorithm: Algorithm) {
 
 /// `skew = 1.2`: what each rank is sent follows Zipf's law with this exponent; who is popular is drawn.
 fn skew(table: &mut Table, scope: &Scope<'_>) -> Result<Skew> {
-    let exponent = table.number_or("skew", 0.0..=10.0, 0.0)?;
+    let exponent = table.number("skew", 0.0..=10.0)?;
     Ok(if exponent > 0.0 { Skew::Zipf { exponent, seed: scope.ctx.plan.seed } } else { Skew::None })
 }
 
@@ -245,9 +216,7 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
     }
     let ranks = graph.ranks() as usize;
     let (late, slow) = stragglers(table, ranks)?;
-    let iterations = table.count_or("iterations", 1..=1_000_000_000, 1)? as u32;
-    let connections = [("persistent", Connections::Persistent), ("fresh", Connections::Fresh)];
-    let completion = [("delivered", Completion::Delivered), ("acknowledged", Completion::Acknowledged)];
+    let iterations = table.count("iterations", 1..=1_000_000_000)? as u32;
     let bytes = Some(graph.size().bytes as f64 * f64::from(iterations));
     let expected = Expected { flows: None, bytes, load: None, finite: true };
     let plan = JobPlan {

@@ -48,7 +48,7 @@ fn batch(
     sizes: Option<Sizes>,
     labelled: bool,
 ) -> Result<ReadGenerator> {
-    let flows_per_pair = table.count_or("flows_per_pair", 1..=1_000_000, 1)? as u32;
+    let flows_per_pair = table.count("flows_per_pair", 1..=1_000_000)? as u32;
     let count = pairs.count() as u64 * u64::from(flows_per_pair);
     if count > MOST_FLOWS {
         return Err(table.error("flows_per_pair", format!("{count} flows are more than {MOST_FLOWS}")));
@@ -57,7 +57,7 @@ fn batch(
         let (senders, receivers) = ends(&pairs);
         path.check(scope, &senders, &receivers)?;
     }
-    let stagger = table.span_or("stagger", Span::ZERO)?;
+    let stagger = table.span("stagger")?;
     // A flow of a size ends by itself; only an endless one can be stopped.
     let stop = if sizes.is_none() { stop(table, settings.start)? } else { None };
     check_stagger(table, settings.start, stagger, count, stop)?;
@@ -125,8 +125,8 @@ pub fn all_to_all(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> 
         hosts: hosts.into(),
         sizes: sizes(table, "sizes")?,
         start: settings.start,
-        stagger: table.span_or("stagger", Span::ZERO)?,
-        shuffled: table.flag_or("shuffle", true)?,
+        stagger: table.span("stagger")?,
+        shuffled: table.flag("shuffle")?,
         template: settings.template.clone(),
     };
     let flows = all.flows();
@@ -174,8 +174,8 @@ pub fn on_off(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
             return Err(table.place().error("on-off traffic lacks its pace").label("give `rate` or `off`"));
         }
     };
-    let exponential = table.choice_or("gaps", &[("fixed", false), ("exponential", true)], "fixed")?;
-    let stagger = table.span_or("stagger", Span::ZERO)?;
+    let exponential = table.is("gaps", "exponential")?;
+    let stagger = table.span("stagger")?;
     let stop = stop(table, settings.start)?;
     check_stagger(table, settings.start, stagger, pairs.len() as u64, stop)?;
     let (start, template) = (settings.start, settings.template.clone());
@@ -209,7 +209,7 @@ pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     if let Some(path) = &settings.path {
         path.check(scope, &servers, &clients)?;
     }
-    let persistent = table.choice_or("connections", &[("persistent", true), ("fresh", false)], "persistent")?;
+    let persistent = table.is("connections", "persistent")?;
     let plan = scope.ctx.plan;
     let mtu_bytes = |host: &u32| plan.hosts[usize::from(plan.nodes[*host as usize].profile)].mtu_bytes;
     let reads = Reads {
@@ -221,7 +221,7 @@ pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
         blocks: table.take_count("blocks", 1..=u64::MAX)?,
         start: settings.start,
         until: until(table, settings.start)?,
-        request_delay: table.span_or("request_delay", Span::ZERO)?,
+        request_delay: table.span("request_delay")?,
         template: settings.template.clone(),
         clients: clients.into(),
         servers: servers.into(),

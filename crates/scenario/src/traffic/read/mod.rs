@@ -12,7 +12,7 @@ mod reach;
 mod settings;
 mod sizes;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wire_bytes;
 
 pub(crate) use list::LARGEST_FILE as LARGEST_FLOW_FILE;
@@ -28,34 +28,10 @@ use std::sync::Arc;
 /// The most flows that one generator may hold or start at one instant.
 const MOST_FLOWS: u64 = 4_000_000;
 
-/// What a `[[traffic]]` may be: `kind`, and one line about it.
-pub const KINDS: &[(&str, &str)] = &[
-    ("flows", "flows listed one by one"),
-    ("flow-list", "flows listed in a file"),
-    ("long-lived", "endless (or sized) flows between pairs of hosts"),
-    ("burst", "many flows of a size at one time"),
-    ("permutation", "every host sends to one other and receives from one other"),
-    ("all-to-all", "every host sends to every other"),
-    ("poisson", "random arrivals at a load, sizes from a distribution"),
-    ("hotspot", "as poisson, with a part of the flows to a few hot hosts"),
-    ("incast", "many senders answer one receiver at the same time"),
-    ("on-off", "connections that are handed bytes in bursts"),
-    ("synchronised-reads", "a client reads from all servers at once, block after block"),
-    ("all-reduce", "a job whose ranks add up a buffer, and all get the sum"),
-    ("reduce-scatter", "a job whose ranks add up a buffer, and each gets a part of the sum"),
-    ("all-gather", "a job whose ranks each send their part to all"),
-    ("broadcast", "a job whose first rank sends a buffer to all"),
-    ("reduce", "a job whose ranks add up a buffer for the first of them"),
-    ("pipeline", "a job whose ranks are stages that pass micro-batches on and gradients back"),
-    ("job", "a job of steps: computing and collectives, in any order"),
-    ("chakra", "a job that does what execution traces of its ranks tell"),
-];
-
 /// Reads one table. Its keys are consumed, except those nobody knows: the caller's
 /// [`Table::finish`] finds them.
 pub fn read(table: &mut Table, ctx: &TrafficContext<'_>) -> Result<TrafficPlan> {
-    let choices: Vec<(&str, &'static str)> = KINDS.iter().map(|(kind, _)| (*kind, *kind)).collect();
-    let kind = table.choice("kind", &choices)?;
+    let kind = table.word("kind")?;
     let scope = Scope { ctx, wiring: Arc::new(Wiring::new(&ctx.plan.nodes, &ctx.plan.links)) };
     let settings = Settings::read(table, &scope, kind)?;
     let made = match kind {

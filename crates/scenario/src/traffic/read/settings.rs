@@ -41,7 +41,7 @@ impl Settings {
         let probed = matches!(kind, "flows" | "long-lived" | "on-off");
         let default = Template { probed, ..Template::of_class(scope.ctx.default_class) };
         let (template, path) = template(table, scope, &default, None)?;
-        Ok(Settings { name: name.value, start: table.time_or("start", Time::ZERO)?, template, path })
+        Ok(Settings { name: name.value, start: table.time("start")?, template, path })
     }
 }
 

@@ -82,7 +82,7 @@ fn started(plan: &TrafficPlan, seed: u64) -> Vec<(Time, FlowSpec)> {
     play(plan.build(seed).as_mut(), 50_000).into_iter().filter_map(start).collect()
 }
 
-const EXAMPLES: [&str; 21] = [
+pub(crate) const EXAMPLES: [&str; 21] = [
     "kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h4\", size = \"1MB\", start = \"5us\" }, { src = \"h1\", dst = \"h5\", name = \"F1\", stop = \"1ms\", caps = [{ at = \"10us\", rate = \"1Gbps\" }, { at = \"20us\", rate = \"none\" }] }]",
     "kind = \"flows\"\nstop = \"2ms\"\npath = [\"s0\", \"s1\"]\n[[traffic.flow]]\nsrc = \"h0\"\ndst = \"h4\"\nweight = 3",
     "kind = \"long-lived\"\nsources = \"h[0..3]\"\ndestinations = \"h8\"\nstagger = \"1ms\"\nstop = \"90ms\"\nrate_cap = \"5Gbps\"\nscheme = \"none\"",

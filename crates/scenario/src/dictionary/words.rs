@@ -1,0 +1,81 @@
+//! Words that keys of choices take, each with what it stands for.
+
+use xoff_engine::Grain;
+use xoff_fabric::plan::{
+    AckClass, AckPath, BaseRtt, Ecmp, NextHops, ResumeAt, Rule, Service, SetAside, Ties, WatchdogAction,
+};
+use xoff_fabric::topology::CoreWiring;
+use xoff_jobs::Collective;
+use xoff_jobs::collective::{Algorithm, PipelineOrder};
+
+/// Choices of one key, in the order in which they are listed.
+pub(crate) type Words<T> = &'static [(&'static str, T)];
+
+// [model]
+pub(crate) const TIME_RESOLUTION: Words<Grain> =
+    &[("1ps", Grain::Exact), ("1ns", Grain::Nanosecond), ("1ns-binary", Grain::BinaryNanosecond)];
+pub(crate) const EVENT_ORDER: Words<Ties> = &[("hash", Ties::Hash), ("insertion", Ties::Scheduled)];
+pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)];
+pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];
+pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
+
+// [[class]]; the number of a weighted class is read from its own key.
+pub(crate) const SERVICE: Words<Service> =
+    &[("strict", Service::Strict), ("weighted", Service::Weighted(1)), ("round-robin", Service::RoundRobin)];
+
+// [switch]
+pub(crate) const HEADROOM_RULE: Words<Rule> = &[("each", Rule::Dynamic), ("latched", Rule::Latched)];
+pub(crate) const HEADROOM_RESERVED_PER: Words<SetAside> =
+    &[("class", SetAside::Class), ("port", SetAside::Port), ("none", SetAside::Nothing)];
+pub(crate) const RESUME_AT: Words<ResumeAt> = &[("departures", ResumeAt::Departures), ("checks", ResumeAt::Checks)];
+pub(crate) const WATCHDOG_ACTION: Words<WatchdogAction> =
+    &[("drop", WatchdogAction::Drop), ("forward", WatchdogAction::Forward)];
+
+// [host]; a cap is that of the longest path, or of the flow's own.
+pub(crate) const ACK_CLASS: Words<AckClass> = &[("control", AckClass::Control), ("data", AckClass::WithData)];
+pub(crate) const ACK_PATH: Words<AckPath> = &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)];
+pub(crate) const INFLIGHT_CAP: Words<Option<bool>> =
+    &[("none", None), ("longest-bdp", Some(true)), ("path-bdp", Some(false))];
+
+// [topology]
+pub(crate) const CORE_WIRING: Words<CoreWiring> = &[("grouped", CoreWiring::Grouped), ("full", CoreWiring::Full)];
+/// Kinds of topology that are made of servers.
+pub(crate) const SERVER_KINDS: &[&str] = &["rail", "dual-plane", "server-clos"];
+/// All kinds of topology, those of servers last.
+pub(crate) const TOPOLOGY_KINDS: &[&str] = &[
+    "star",
+    "dumbbell",
+    "parking-lot",
+    "chain",
+    "leaf-spine",
+    "fat-tree",
+    "clos",
+    "two-dc",
+    "custom",
+    SERVER_KINDS[0],
+    SERVER_KINDS[1],
+    SERVER_KINDS[2],
+];
+/// Fabrics as they were published.
+pub(crate) const PRESETS: &[&str] = &["hpn-7", "meta-roce", "spectrum-x", "dcn-plus"];
+
+// [[traffic]]
+pub(crate) const ALGORITHM: Words<Algorithm> = &[
+    ("ring", Algorithm::Ring),
+    ("tree", Algorithm::Tree),
+    ("halving-doubling", Algorithm::HalvingDoubling),
+    ("hierarchical", Algorithm::Hierarchical),
+];
+pub(crate) const SCHEDULE: Words<PipelineOrder> =
+    &[("gpipe", PipelineOrder::GPipe), ("1f1b", PipelineOrder::OneForwardOneBackward)];
+/// What a step of a job does; a collective is a kind of traffic by itself, too.
+pub(crate) const STEP: Words<Option<Collective>> = &[
+    ("compute", None),
+    ("all-reduce", Some(Collective::AllReduce)),
+    ("reduce-scatter", Some(Collective::ReduceScatter)),
+    ("all-gather", Some(Collective::AllGather)),
+    ("all-to-all", Some(Collective::AllToAll)),
+    ("broadcast", Some(Collective::Broadcast)),
+    ("reduce", Some(Collective::Reduce)),
+    ("barrier", Some(Collective::Barrier)),
+];
