@@ -83,6 +83,56 @@ impl<'a> Table<'a> {
     }
 }
 
+/// A table with its columns, and a function that gives the cells of a row, in one list: the kind of a column (`maybe` if
+/// it can be empty), its name, its unit, its cell, and its meaning.
+macro_rules! table {
+    (
+        $vis:vis $TABLE:ident, $cells:ident($row:ident: $Row:ty) = $name:literal, $meaning:literal:
+        $($($kind:ident)+ $column:literal $(in $unit:literal)? = $cell:expr, $text:literal;)*
+    ) => {
+        #[doc = $meaning]
+        $vis static $TABLE: Table = Table {
+            name: $name,
+            meaning: $meaning,
+            columns: &[$(Column {
+                name: $column,
+                kind: $crate::column::kind!($($kind)+),
+                unit: concat!($($unit)?),
+                nullable: $crate::column::nullable!($($kind)+),
+                meaning: $text,
+            }),*],
+        };
+
+        #[doc = concat!("One row of `", $name, "`, in the order of its columns.")]
+        pub(crate) fn $cells<'a>($row: &'a $Row) -> [Cell<'a>; [$($column),*].len()] {
+            [$(Cell::from($cell)),*]
+        }
+    };
+}
+
+macro_rules! kind {
+    ($(maybe)? integer) => {
+        Kind::Integer
+    };
+    ($(maybe)? real) => {
+        Kind::Real
+    };
+    ($(maybe)? text) => {
+        Kind::Text
+    };
+}
+
+macro_rules! nullable {
+    (maybe $kind:ident) => {
+        true
+    };
+    ($kind:ident) => {
+        false
+    };
+}
+
+pub(crate) use {kind, nullable, table};
+
 /// The data dictionary of one table as a text of so many columns.
 pub(crate) fn dictionary_text(table: &Table, width: usize) -> String {
     let mut out = String::new();

@@ -19,6 +19,7 @@ pub mod columns;
 pub mod compare;
 pub mod comparison;
 mod congestion;
+pub mod contract;
 pub(crate) mod curve_sheets;
 mod curves;
 pub mod directory;

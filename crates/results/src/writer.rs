@@ -16,13 +16,12 @@ use super::reality::Reality;
 use super::report;
 use super::row_sink::{Destination, RowSink};
 use super::summary::{CaptureRow, MeasuredRow, Summary};
-use super::table_writer::Cell;
-use super::tables;
+use super::tables::{self, FlowActivityRow, FlowRow, PauseRow, PfcRow, PortActivityRow, PortRow, SampleRow};
 use super::tally::{self, Tally, utilisation};
 use super::warnings::{self, Timeouts};
 use std::io;
 use std::path::Path;
-use xoff_engine::{Span, Time};
+use xoff_engine::Time;
 use xoff_fabric::activity::Activity;
 use xoff_fabric::plan::{RunSettings, peer};
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
@@ -126,28 +125,12 @@ impl Windows {
 
     fn write(&mut self, activity: &Activity, names: &Names) -> io::Result<()> {
         let end = |window: u32| activity.end_of(window).min(activity.until).as_us();
-        for row in &activity.ports {
-            self.ports.row(&[
-                row.window.into(),
-                end(row.window).into(),
-                names.port(row.port).into(),
-                row.tx_bytes.into(),
-                row.queue_bytes.into(),
-                row.paused.as_us().into(),
-                row.marks.into(),
-            ])?;
+        for of in &activity.ports {
+            let row = PortActivityRow { of, end_us: end(of.window), names };
+            self.ports.row(&tables::port_activity_cells(&row))?;
         }
-        for row in &activity.flows {
-            self.flows.row(&[
-                row.window.into(),
-                end(row.window).into(),
-                row.flow.into(),
-                row.sent_wire_bytes.into(),
-                row.delivered_bytes.into(),
-                (row.allowed_bps / 1e9).into(),
-                row.notifications.into(),
-                row.marked.into(),
-            ])?;
+        for of in &activity.flows {
+            self.flows.row(&tables::flow_activity_cells(&FlowActivityRow { of, end_us: end(of.window) }))?;
         }
         Ok(())
     }
@@ -220,50 +203,22 @@ impl RunWriter {
 
     fn write_flow(&mut self, flow: &FlowRecord, until: Time) -> io::Result<()> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
-        let fct = flow.delivered_at.map(|at| at.saturating_since(flow.start));
-        let finite = flow.size_bytes.is_some();
-        let slowdown = fct.filter(|_| finite && flow.ideal > Span::ZERO).map(|fct| fct / flow.ideal);
-        let lasted = until.saturating_since(flow.start);
-        let goodput = (lasted > Span::ZERO).then(|| flow.delivered_bytes as f64 * 8.0 / lasted.as_s() / 1e9);
-        let acked = flow.acked_at.map(|at| at.saturating_since(flow.start).as_us());
-        let source = self.sources.get(flow.source as usize).map_or("", String::as_str);
-        let scheme = self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str);
         let (label, path) = (label_name(&self.labels, flow.label), self.names.paths(&flow.path));
-        let row = [
-            flow.id.into(),
-            source.into(),
-            flow.number.into(),
-            label.as_str().into(),
-            flow.src.into(),
-            flow.dst.into(),
-            self.names.node(flow.src).into(),
-            self.names.node(flow.dst).into(),
-            flow.ports.0.into(),
-            flow.ports.1.into(),
-            flow.size_bytes.into(),
-            flow.delivered_bytes.into(),
-            self.names.priority(flow.class).into(),
-            scheme.into(),
-            flow.start.as_us().into(),
-            flow.delivered_at.map(Time::as_us).into(),
-            fct.map(Span::as_us).into(),
-            acked.into(),
-            finite.then(|| flow.ideal.as_us()).into(),
-            slowdown.into(),
-            flow.base_rtt.as_us().into(),
-            flow.packets_sent.into(),
-            flow.packets_retransmitted.into(),
-            flow.timeouts.into(),
-            flow.marked.into(),
-            flow.notifications.into(),
-            Cell::Integer(flow.path.hops() as u64),
-            path.as_str().into(),
-            goodput.into(),
-        ];
-        if self.flows_alone {
-            return tables.flows.row(&[&row[..SCHEME_AT], &row[SCHEME_AT + 1..]].concat());
+        let row = FlowRow {
+            flow,
+            until,
+            source: self.sources.get(flow.source as usize).map_or("", String::as_str),
+            scheme: self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str),
+            label: &label,
+            path: &path,
+            names: &self.names,
+        };
+        let cells = tables::flow_cells(&row);
+        if !self.flows_alone {
+            return tables.flows.row(&cells);
         }
-        tables.flows.row(&row)
+        let kept = tables::FLOWS.columns.iter().zip(cells).filter(|(column, _)| column.name != tables::FOLDER_COLUMN);
+        tables.flows.row(&kept.map(|(_, cell)| cell).collect::<Vec<_>>())
     }
 
     pub(crate) fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
@@ -273,16 +228,7 @@ impl RunWriter {
                 self.pause_log.pause(pause.port, pause.at);
             }
             let Some(tables) = &mut self.tables else { continue };
-            tables.pauses.row(&[
-                pause.at.as_us().into(),
-                self.names.port(pause.port).into(),
-                self.names.node_name_of(pause.port).into(),
-                self.names.layer_of(pause.port).into(),
-                if toward_host { "host" } else { "switch" }.into(),
-                self.names.priority(pause.class).into(),
-                if pause.pause { "pause" } else { "resume" }.into(),
-                pause.ingress_bytes.into(),
-            ])?;
+            tables.pauses.row(&tables::pause_cells(&PauseRow { pause, names: &self.names }))?;
         }
         Ok(())
     }
@@ -291,16 +237,7 @@ impl RunWriter {
     pub fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
         let Some(table) = self.tables.as_mut().and_then(|tables| tables.pfc.as_mut()) else { return Ok(()) };
         for frame in frames {
-            let node = self.names.node_of(frame.port);
-            table.row(&[
-                frame.at.as_us().into(),
-                self.names.node(node).into(),
-                if self.names.is_host(node) { "host" } else { "switch" }.into(),
-                self.names.port(frame.port).into(),
-                self.names.number_of(frame.port).into(),
-                self.names.priority(frame.class).into(),
-                if frame.pause { "pause" } else { "resume" }.into(),
-            ])?;
+            table.row(&tables::pfc_cells(&PfcRow { frame, names: &self.names }))?;
         }
         Ok(())
     }
@@ -317,15 +254,8 @@ impl RunWriter {
             } else {
                 self.names.port(sample.entity)
             };
-            tables.series.row(&[
-                sample.at.as_us().into(),
-                facts.name.into(),
-                entity.into(),
-                facts.of_flow.then_some(sample.entity).into(),
-                facts.per_class.then(|| self.names.priority(sample.class)).into(),
-                (sample.value * facts.scale).into(),
-                facts.unit.into(),
-            ])?;
+            let row = SampleRow { sample, facts, entity, names: &self.names };
+            tables.series.row(&tables::sample_cells(&row))?;
         }
         Ok(())
     }
@@ -355,14 +285,7 @@ impl RunWriter {
     pub fn reality(&mut self, reality: Reality) -> io::Result<()> {
         if let Some(table) = self.tables.as_mut().and_then(|tables| tables.live.as_mut()) {
             for window in &reality.windows {
-                table.row(&[
-                    window.at.as_us().into(),
-                    window.wall_seconds.into(),
-                    window.slip.into(),
-                    window.lateness_p99_ns.into(),
-                    window.lateness_max_ns.into(),
-                    window.frames.into(),
-                ])?;
+                table.row(&tables::live_cells(window))?;
             }
         }
         self.reality = Some(reality);
@@ -434,9 +357,6 @@ impl RunWriter {
     }
 }
 
-/// The place of `scheme` among the columns of flows.
-const SCHEME_AT: usize = 13;
-
 /// The place of the check on unfinished flows among the others.
 const FATES_AT: usize = 2;
 
@@ -475,29 +395,8 @@ fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<(
         let port = report.port;
         let used = utilisation(names, port, report.tx_wire_bytes, end.sim_end);
         for (class, of) in (0u8..).zip(&report.classes) {
-            table.row(&[
-                names.port(port).into(),
-                names.node_name_of(port).into(),
-                names.layer_of(port).into(),
-                names.node_name_of(peer(port)).into(),
-                names.priority(class).into(),
-                names.rate(port).as_gbps().into(),
-                report.tx_packets.into(),
-                report.tx_wire_bytes.into(),
-                used.into(),
-                report.pause_frames.into(),
-                report.resume_frames.into(),
-                report.refresh_frames.into(),
-                of.queue_bytes_peak.into(),
-                of.queue_bytes_mean.into(),
-                of.ingress_bytes_peak.into(),
-                of.xoff_bytes.into(),
-                of.headroom_bytes.into(),
-                of.headroom_used_peak_bytes.into(),
-                of.paused.as_us().into(),
-                of.marks.into(),
-                of.drops.into(),
-            ])?;
+            let row = PortRow { port: report, class, of, utilisation: used, names };
+            table.row(&tables::port_cells(&row))?;
         }
     }
     Ok(())
@@ -505,12 +404,6 @@ fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<(
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn the_scheme_of_a_flow_is_where_it_is_left_out() {
-        assert_eq!(super::tables::FLOWS.columns[super::SCHEME_AT].name, "scheme");
-        assert_eq!(super::tables::FLOWS_BY_SCHEME.columns.len(), super::tables::FLOWS.columns.len() - 1);
-    }
-
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::*;

@@ -1,10 +1,11 @@
 //! What is shown: one run, or the runs of a comparison.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use xoff_results::comparison::folder_of;
+use xoff_results::contract;
 use xoff_results::replay::{Replay, Resource};
 use xoff_scenario::Diagnostic;
 
@@ -16,7 +17,7 @@ const SHOWN: usize = 3;
 /// Runs that can be replayed, each read when it is first asked for.
 pub struct Collection {
     title: String,
-    kind: &'static str,
+    kind: CollectionKind,
     runs: Vec<Member>,
 }
 
@@ -35,19 +36,36 @@ struct Head {
     seed: u64,
 }
 
-#[derive(Serialize)]
-struct Index<'a> {
-    title: &'a str,
-    version: &'static str,
-    kind: &'static str,
-    runs: Vec<IndexRow<'a>>,
+contract! {
+    /// What a directory holds.
+    enum CollectionKind { Run = "run", Comparison = "comparison" }
 }
 
-#[derive(Serialize)]
-struct IndexRow<'a> {
-    name: &'a str,
-    scheme: &'a str,
-    seed: u64,
+contract! {
+    /// The runs of a directory.
+    struct Index<'a> as Index {
+        title: &'a str,
+        version: &'static str,
+        kind: CollectionKind,
+        runs: Vec<IndexRow<'a>>,
+    }
+}
+
+contract! {
+    struct IndexRow<'a> as IndexRow {
+        name: &'a str,
+        scheme: &'a str,
+        seed: u64,
+    }
+}
+
+/// All that a page reads, in TypeScript: `web/src/replay/data/contract.ts`.
+pub fn typescript() -> String {
+    let head = "// What the server, or the exported file, holds, written from the types of the program by\n\
+                // `XOFF_UPDATE=1 cargo test -p xoff --test house pages`. Times are in microseconds since the start of the run.\n\
+                // Ports 2i and 2i+1 are the two ends of link i; a port is the transmitter of its node towards its peer.\n";
+    let none = "\n/** No stop, no cause. */\nexport const NONE = 0xffffffff;\n".to_owned();
+    [head.to_owned(), Index::interface(), IndexRow::interface(), xoff_results::replay::typescript(), none].concat()
 }
 
 impl Collection {
@@ -66,7 +84,7 @@ impl Collection {
             let name = head.scheme.clone();
             let title = head.name.clone();
             let run = Member { name, head, path: path.to_owned(), replay: OnceLock::from(Ok(replay)) };
-            return Ok(Collection { title, kind: "run", runs: vec![run] });
+            return Ok(Collection { title, kind: CollectionKind::Run, runs: vec![run] });
         }
         let mut runs: Vec<Member> = folders.into_iter().filter_map(|folder| Member::of(path, folder)).collect();
         let order = order_of(path);
@@ -74,7 +92,7 @@ impl Collection {
         runs.sort_by_key(|run| (place(run).unwrap_or(usize::MAX), run.name.clone()));
         let collection = Collection {
             title: runs.first().map(|run| run.head.name.clone()).unwrap_or_default(),
-            kind: "comparison",
+            kind: CollectionKind::Comparison,
             runs,
         };
         collection.replay(0).map_or(Ok(()), |first| first.map(|_| ()))?;
@@ -83,7 +101,7 @@ impl Collection {
 
     #[cfg(test)]
     pub(crate) fn empty() -> Collection {
-        Collection { title: String::new(), kind: "run", runs: Vec::new() }
+        Collection { title: String::new(), kind: CollectionKind::Run, runs: Vec::new() }
     }
 
     /// Names of the runs.

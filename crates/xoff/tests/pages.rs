@@ -30,6 +30,11 @@ fn the_schema_is_fresh() {
 }
 
 #[test]
+fn the_contract_of_the_replay_is_fresh() {
+    assert_fresh("web/src/replay/data/contract.ts", &xoff_view::collection::typescript());
+}
+
+#[test]
 fn the_page_of_metrics_is_fresh() {
     assert_fresh("docs/metrics.md", &xoff_scenario::measure::page::markdown());
 }

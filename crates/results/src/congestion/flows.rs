@@ -2,47 +2,115 @@
 
 use super::known_port;
 use super::network::Network;
-use crate::read::RunDirectory;
+use crate::read::{Rows, RunDirectory};
 use crate::tables;
 use crate::words::Words;
 use std::collections::HashMap;
 use xoff_engine::{Span, Time};
 use xoff_scenario::Diagnostic;
 
-/// One row of `flows.parquet`.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    pub id: u64,
-    pub src: u32,
-    pub dst: u32,
-    /// Numbers in `Flows::words`, since few texts are shared by many flows.
-    pub label: u32,
-    pub source: u32,
-    pub scheme: u32,
-    pub path_text: u32,
-    pub priority: u8,
-    pub size_bytes: Option<u64>,
-    pub delivered_bytes: u64,
-    pub start: Time,
-    /// When the receiver had everything.
-    pub delivered: Option<Time>,
-    /// When the sender knew.
-    pub acked: Option<Time>,
-    pub ideal_us: Option<f64>,
-    pub slowdown: Option<f64>,
-    pub base_rtt_us: f64,
-    pub goodput_gbps: Option<f64>,
-    pub packets_sent: u64,
-    pub packets_retransmitted: u64,
-    pub timeouts: u64,
-    pub marked: u64,
-    pub notifications: u64,
+/// What is read of `flows.parquet`, declared once: field, type, how it is read, column; and the name under which a replay
+/// shows it, if it does. `$with!` makes something of the list.
+macro_rules! flow_columns {
+    ($with:ident) => {
+        $with! {
+            id: u64 = count "flow_id", shown id;
+            src: u32 = count "src", shown src;
+            dst: u32 = count "dst", shown dst;
+            // Numbers in `Flows::words`, since few texts are shared by many flows.
+            label: u32 = word "label";
+            source: u32 = word "source";
+            scheme: u32 = word "scheme";
+            path_text: u32 = word "path";
+            priority: u8 = count "priority", shown priority;
+            size_bytes: Option<u64> = maybe_count "size_bytes", shown size_bytes;
+            delivered_bytes: u64 = count "delivered_bytes", shown delivered_bytes;
+            start: Time = time "start_us", shown start_us;
+            // When the receiver had everything.
+            delivered: Option<Time> = maybe_time "finish_us", shown finish_us;
+            // From the start until the sender knew.
+            until_acked: Option<Time> = maybe_time "fct_acked_us";
+            ideal_us: Option<f64> = maybe_real "ideal_us", shown ideal_us;
+            slowdown: Option<f64> = maybe_real "slowdown", shown slowdown;
+            base_rtt_us: f64 = real "base_rtt_us";
+            goodput_gbps: Option<f64> = maybe_real "goodput_gbps", shown goodput_gbps;
+            packets_sent: u64 = count "packets_sent";
+            packets_retransmitted: u64 = count "packets_retransmitted", shown retransmitted;
+            timeouts: u64 = count "timeouts", shown timeouts;
+            marked: u64 = count "marked", shown marked;
+            notifications: u64 = count "notifications", shown notifications;
+        }
+    };
+}
+pub(crate) use flow_columns;
+
+macro_rules! read_flows {
+    ($($field:ident: $type:ty = $how:ident $column:literal $(, shown $shown:ident)?;)*) => {
+        /// One row of `flows.parquet`.
+        #[derive(Clone, Debug)]
+        pub struct Flow {
+            $(pub $field: $type,)*
+        }
+
+        const COLUMNS: &[&str] = &[$($column),*];
+
+        impl Flow {
+            /// All rows of a batch; texts become numbers of `words`.
+            fn read(rows: &Rows, words: &mut Words) -> Result<Vec<Flow>, Diagnostic> {
+                $(let $field = column!(rows, $how, $column);)*
+                Ok((0..rows.len()).map(|row| Flow { $($field: cell!($field, row, words, $how),)* }).collect())
+            }
+        }
+    };
 }
 
+macro_rules! column {
+    ($rows:ident, count, $column:literal) => {
+        $rows.integers($column)?
+    };
+    ($rows:ident, maybe_count, $column:literal) => {
+        $rows.integers($column)?
+    };
+    ($rows:ident, word, $column:literal) => {
+        $rows.texts($column)?
+    };
+    ($rows:ident, $real:ident, $column:literal) => {
+        $rows.reals($column)?
+    };
+}
+
+macro_rules! cell {
+    ($of:ident, $row:ident, $words:ident, count) => {
+        $of.get($row).unwrap_or(0).try_into().unwrap_or_default()
+    };
+    ($of:ident, $row:ident, $words:ident, word) => {
+        $words.number($of.get($row).unwrap_or(""))
+    };
+    ($of:ident, $row:ident, $words:ident, real) => {
+        $of.get($row).unwrap_or(0.0)
+    };
+    ($of:ident, $row:ident, $words:ident, time) => {
+        $of.time($row).unwrap_or(Time::ZERO)
+    };
+    ($of:ident, $row:ident, $words:ident, maybe_time) => {
+        $of.time($row)
+    };
+    ($of:ident, $row:ident, $words:ident, $maybe:ident) => {
+        $of.get($row)
+    };
+}
+
+flow_columns!(read_flows);
+
 impl Flow {
+    /// When the sender knew that the receiver had everything.
+    pub fn acked(&self) -> Option<Time> {
+        self.until_acked.map(|span| self.start.saturating_add(span - Time::ZERO))
+    }
+
     /// The end of its life at the sender: the last ACK, or the end of the run.
     pub fn sender_end(&self, run_end: Time) -> Time {
-        self.acked.unwrap_or(run_end).max(self.start)
+        self.acked().unwrap_or(run_end).max(self.start)
     }
 
     /// The end of its life in the network.
@@ -71,78 +139,16 @@ struct Ways {
     shared: Vec<u32>,
 }
 
-const COLUMNS: [&str; 22] = [
-    "flow_id",
-    "source",
-    "label",
-    "src",
-    "dst",
-    "size_bytes",
-    "delivered_bytes",
-    "priority",
-    "scheme",
-    "start_us",
-    "finish_us",
-    "fct_acked_us",
-    "ideal_us",
-    "slowdown",
-    "base_rtt_us",
-    "packets_sent",
-    "packets_retransmitted",
-    "timeouts",
-    "marked",
-    "notifications",
-    "path",
-    "goodput_gbps",
-];
-
 /// Memory that a row takes: twice in a list that grows, some instants at each hop, and a text of JSON.
 const ROW_BYTES: u64 = 2 * size_of::<Flow>() as u64 + 256;
 
 impl Flows {
     pub fn read(run: &RunDirectory, network: &Network) -> Result<Flows, Diagnostic> {
         let mut flows = Flows::default();
-        for rows in run.rows_to_keep(&tables::FLOWS, &COLUMNS, ROW_BYTES)? {
+        for rows in run.rows_to_keep(&tables::FLOWS, COLUMNS, ROW_BYTES)? {
             let rows = rows?;
-            let whole = |name: &str| rows.integers(name);
-            let (id, src, dst, priority) = (whole("flow_id")?, whole("src")?, whole("dst")?, whole("priority")?);
-            let (size, delivered_bytes) = (whole("size_bytes")?, whole("delivered_bytes")?);
-            let (sent, again) = (whole("packets_sent")?, whole("packets_retransmitted")?);
-            let (timeouts, marked, notified) = (whole("timeouts")?, whole("marked")?, whole("notifications")?);
-            let (start, finish, acked) =
-                (rows.reals("start_us")?, rows.reals("finish_us")?, rows.reals("fct_acked_us")?);
-            let (ideal, slowdown) = (rows.reals("ideal_us")?, rows.reals("slowdown")?);
-            let (base_rtt, goodput) = (rows.reals("base_rtt_us")?, rows.reals("goodput_gbps")?);
-            let (label, source) = (rows.texts("label")?, rows.texts("source")?);
-            let (scheme, path) = (rows.texts("scheme")?, rows.texts("path")?);
-            for row in 0..rows.len() {
-                let start = start.time(row).unwrap_or(Time::ZERO);
-                let path_text = flows.words.number(path.get(row).unwrap_or(""));
-                flows.know_path(path_text, network)?;
-                let flow = Flow {
-                    id: id.get(row).unwrap_or(0),
-                    src: src.get(row).unwrap_or(0) as u32,
-                    dst: dst.get(row).unwrap_or(0) as u32,
-                    label: flows.words.number(label.get(row).unwrap_or("")),
-                    source: flows.words.number(source.get(row).unwrap_or("")),
-                    scheme: flows.words.number(scheme.get(row).unwrap_or("")),
-                    path_text,
-                    priority: priority.get(row).unwrap_or(0) as u8,
-                    size_bytes: size.get(row),
-                    delivered_bytes: delivered_bytes.get(row).unwrap_or(0),
-                    start,
-                    delivered: finish.time(row),
-                    acked: acked.time(row).map(|span| start.saturating_add(span - Time::ZERO)),
-                    ideal_us: ideal.get(row),
-                    slowdown: slowdown.get(row),
-                    base_rtt_us: base_rtt.get(row).unwrap_or(0.0),
-                    goodput_gbps: goodput.get(row),
-                    packets_sent: sent.get(row).unwrap_or(0),
-                    packets_retransmitted: again.get(row).unwrap_or(0),
-                    timeouts: timeouts.get(row).unwrap_or(0),
-                    marked: marked.get(row).unwrap_or(0),
-                    notifications: notified.get(row).unwrap_or(0),
-                };
+            for flow in Flow::read(&rows, &mut flows.words)? {
+                flows.know_path(flow.path_text, network)?;
                 let nodes = network.nodes() as u32;
                 if flow.src >= nodes || flow.dst >= nodes {
                     let error =

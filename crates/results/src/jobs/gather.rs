@@ -3,7 +3,7 @@
 use super::rows::{CollectiveRow, JobRow};
 use super::timeline::Timeline;
 use crate::row_sink::{Destination, RowSink};
-use crate::tables;
+use crate::tables::{self, ActivityRow, ExchangeRow, RankRow};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -68,19 +68,7 @@ impl JobTables {
     }
 
     fn write(&mut self, facts: &JobFacts, row: &JobRow, account: &Account, intervals: &[Interval]) -> io::Result<()> {
-        self.jobs.row(&[
-            row.name.as_str().into(),
-            row.ranks.into(),
-            row.iterations.into(),
-            row.start_us.into(),
-            row.end_us.into(),
-            row.jct_us.into(),
-            row.compute_us.into(),
-            row.communication_us.into(),
-            row.exposed_us.into(),
-            row.exposed_share.into(),
-            if row.finished() { "finished" } else { "unfinished" }.into(),
-        ])?;
+        self.jobs.row(&tables::job_cells(row))?;
         self.write_collectives(facts, account)?;
         self.write_ranks(facts, account)?;
         self.write_activities(facts, intervals)
@@ -88,40 +76,17 @@ impl JobTables {
 
     fn write_collectives(&mut self, facts: &JobFacts, account: &Account) -> io::Result<()> {
         for of in &account.exchanges {
-            self.collectives.row(&[
-                facts.name.as_str().into(),
-                of.iteration.into(),
-                facts.word(of.name).into(),
-                of.kind.word().into(),
-                of.ranks.into(),
-                of.bytes.into(),
-                of.begin.as_us().into(),
-                of.end.map(Time::as_us).into(),
-                of.time().map(Span::as_us).into(),
-                of.algorithm_bandwidth().into(),
-                of.bus_bandwidth().into(),
-                of.slowest.into(),
-                facts.rank(of.slowest).into(),
-            ])?;
+            let (job, name, slowest) = (facts.name.as_str(), facts.word(of.name), facts.rank(of.slowest));
+            self.collectives.row(&tables::collective_cells(&ExchangeRow { job, name, slowest, of }))?;
         }
         Ok(())
     }
 
     fn write_ranks(&mut self, facts: &JobFacts, account: &Account) -> io::Result<()> {
         for of in &account.shares {
-            self.ranks.row(&[
-                facts.name.as_str().into(),
-                of.iteration.into(),
-                of.rank.into(),
-                facts.rank(of.rank).into(),
-                facts.servers.get(of.rank as usize).copied().into(),
-                of.begin.as_us().into(),
-                of.end.as_us().into(),
-                of.compute.as_us().into(),
-                of.communication.as_us().into(),
-                of.exposed.as_us().into(),
-                of.idle.as_us().into(),
-            ])?;
+            let server = facts.servers.get(of.rank as usize).copied();
+            let row = RankRow { job: &facts.name, name: facts.rank(of.rank), server, of };
+            self.ranks.row(&tables::rank_cells(&row))?;
         }
         Ok(())
     }
@@ -129,16 +94,9 @@ impl JobTables {
     fn write_activities(&mut self, facts: &JobFacts, intervals: &[Interval]) -> io::Result<()> {
         for of in intervals {
             let activity = &facts.graph.activities()[of.activity as usize];
-            self.activities.row(&[
-                facts.name.as_str().into(),
-                of.iteration.into(),
-                activity.rank.into(),
-                facts.rank(activity.rank).into(),
-                facts.word(activity.name).into(),
-                activity.kind.word().into(),
-                of.begin.as_us().into(),
-                of.end.map(Time::as_us).into(),
-            ])?;
+            let (rank_name, name) = (facts.rank(activity.rank), facts.word(activity.name));
+            let row = ActivityRow { job: &facts.name, rank_name, name, activity, of };
+            self.activities.row(&tables::activity_cells(&row))?;
         }
         Ok(())
     }

@@ -1,61 +1,66 @@
 //! What `run.json` says of jobs.
 
-use serde::{Deserialize, Serialize};
+use crate::contract;
+use serde::Deserialize;
 
-/// One job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JobRow {
-    /// Of its `[[traffic]]` table.
-    pub name: String,
-    /// GPUs that take part.
-    pub ranks: u32,
-    /// That it was to do.
-    pub iterations: u32,
-    /// When it started.
-    pub start_us: f64,
-    /// When its last activity was over; `None` if it did not end within the run.
-    pub end_us: Option<f64>,
-    /// Job completion time: from start to end.
-    pub jct_us: Option<f64>,
-    /// Mean over the ranks of the time in which each computed.
-    pub compute_us: f64,
-    /// The same of the time in which each took part in a collective or a message.
-    pub communication_us: f64,
-    /// The same of communication that the rank's own computing does not cover.
-    pub exposed_us: f64,
-    /// `exposed_us` over `jct_us`.
-    pub exposed_share: Option<f64>,
-    /// Collectives and messages of one name and size, over all iterations.
-    pub collectives: Vec<CollectiveRow>,
+contract! {
+    /// One job.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    pub struct JobRow as Job {
+        /// Of its `[[traffic]]` table.
+        pub name: String,
+        /// GPUs that take part.
+        pub ranks: u32,
+        /// That it was to do.
+        pub iterations: u32,
+        /// When it started.
+        pub start_us: f64,
+        /// When its last activity was over; `None` if it did not end within the run.
+        pub end_us: Option<f64>,
+        /// Job completion time: from start to end.
+        pub jct_us: Option<f64>,
+        /// Mean over the ranks of the time in which each computed.
+        pub compute_us: f64,
+        /// The same of the time in which each took part in a collective or a message.
+        pub communication_us: f64,
+        /// The same of communication that the rank's own computing does not cover.
+        pub exposed_us: f64,
+        /// `exposed_us` over `jct_us`.
+        pub exposed_share: Option<f64>,
+        /// Collectives and messages of one name and size, over all iterations.
+        pub collectives: Vec<CollectiveRow>,
+    }
 }
 
-/// Collectives of one name and size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CollectiveRow {
-    /// As the job calls it.
-    pub name: String,
-    /// `all-reduce`, `point-to-point` and so on.
-    pub kind: String,
-    /// That take part in one.
-    pub ranks: u32,
-    /// Size as nccl-tests defines it.
-    pub bytes: u64,
-    /// How many came to their end.
-    pub completed: u64,
-    /// How many began and did not.
-    pub unfinished: u64,
-    /// Mean time, from the first rank's begin to the last one's end.
-    pub time_us: Option<f64>,
-    /// The shortest.
-    pub min_us: Option<f64>,
-    /// The longest.
-    pub max_us: Option<f64>,
-    /// Algorithm bandwidth of the mean time, as nccl-tests reports it, in 10^9 bytes per second.
-    pub algbw_gb_per_s: Option<f64>,
-    /// Bus bandwidth, likewise.
-    pub busbw_gb_per_s: Option<f64>,
-    /// The rank that ended last most often, by name.
-    pub slowest: String,
+contract! {
+    /// Collectives of one name and size.
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    pub struct CollectiveRow as JobCollective {
+        /// As the job calls it.
+        pub name: String,
+        /// `all-reduce`, `point-to-point` and so on.
+        pub kind: String,
+        /// That take part in one.
+        pub ranks: u32,
+        /// Size as nccl-tests defines it.
+        pub bytes: u64,
+        /// How many came to their end.
+        pub completed: u64,
+        /// How many began and did not.
+        pub unfinished: u64,
+        /// Mean time, from the first rank's begin to the last one's end.
+        pub time_us: Option<f64>,
+        /// The shortest.
+        pub min_us: Option<f64>,
+        /// The longest.
+        pub max_us: Option<f64>,
+        /// Algorithm bandwidth of the mean time, as nccl-tests reports it, in 10^9 bytes per second.
+        pub algbw_gb_per_s: Option<f64>,
+        /// Bus bandwidth, likewise.
+        pub busbw_gb_per_s: Option<f64>,
+        /// The rank that ended last most often, by name.
+        pub slowest: String,
+    }
 }
 
 impl JobRow {

@@ -4,71 +4,86 @@ use super::marks::{self, Mark};
 use super::windows::{TILE, Timeline};
 use super::{Replay, jobs};
 use crate::congestion::{end_of, known_port};
+use crate::contract;
 use crate::incident::Warning;
 use crate::jobs::rows::JobRow;
 use crate::tables;
-use serde::Serialize;
 use xoff_scenario::Diagnostic;
 
-#[derive(Serialize)]
-pub struct RunFacts<'a> {
-    name: &'a str,
-    scheme: &'a str,
-    seed: u64,
-    end_us: f64,
-    window_us: f64,
-    windows: u32,
-    tile_windows: u32,
-    levels: usize,
-    nodes: Nodes<'a>,
-    ports: Ports<'a>,
-    queues: Queues,
-    port_totals: PortTotals,
-    jobs: &'a [JobRow],
-    /// What happened to the run, by time.
-    marks: Vec<Mark>,
-    warnings: Vec<String>,
-    failure: Option<&'a str>,
-    pause_times: &'static str,
+contract! {
+    pub struct RunFacts<'a> as RunHead {
+        name: &'a str,
+        scheme: &'a str,
+        seed: u64,
+        end_us: f64,
+        window_us: f64,
+        windows: u32,
+        tile_windows: u32,
+        levels: usize,
+        nodes: Nodes<'a>,
+        ports: Ports<'a>,
+        queues: Queues,
+        port_totals: PortTotals,
+        jobs: &'a [JobRow],
+        /// What happened to the run, by time.
+        marks: Vec<Mark>,
+        warnings: Vec<String>,
+        failure: Option<&'a str>,
+        pause_times: &'static str,
+    }
 }
 
-#[derive(Serialize, Default)]
-struct Nodes<'a> {
-    name: Vec<&'a str>,
-    layer: Vec<&'a str>,
-    tier: Vec<u32>,
-    domain: Vec<u16>,
+contract! {
+    #[derive(Default)]
+    struct Nodes<'a> as Nodes {
+        name: Vec<&'a str>,
+        layer: Vec<&'a str>,
+        tier: Vec<u32>,
+        domain: Vec<u16>,
+    }
 }
 
-#[derive(Serialize, Default)]
-struct Ports<'a> {
-    name: Vec<&'a str>,
-    node: Vec<u32>,
-    rate_gbps: Vec<f64>,
+contract! {
+    #[derive(Default)]
+    struct Ports<'a> as Ports {
+        name: Vec<&'a str>,
+        node: Vec<u32>,
+        rate_gbps: Vec<f64>,
+    }
 }
 
-/// Rows of `ports.parquet`.
-#[derive(Serialize, Default)]
-struct Queues {
-    port: Vec<u32>,
-    priority: Vec<u64>,
-    queue_peak_bytes: Vec<u64>,
-    queue_mean_bytes: Vec<f64>,
-    ingress_peak_bytes: Vec<u64>,
-    xoff_bytes: Vec<Option<u64>>,
-    headroom_bytes: Vec<u64>,
-    paused_us: Vec<f64>,
-    marks: Vec<u64>,
-    drops: Vec<u64>,
+contract! {
+    /// Rows of `ports.parquet`.
+    #[derive(Default)]
+    struct Queues as Queues {
+        port: Vec<u32>,
+        priority: Vec<u64>,
+        queue_peak_bytes: Vec<u64>,
+        queue_mean_bytes: Vec<f64>,
+        ingress_peak_bytes: Vec<u64>,
+        xoff_bytes: Vec<Option<u64>>,
+        headroom_bytes: Vec<u64>,
+        paused_us: Vec<f64>,
+        marks: Vec<u64>,
+        drops: Vec<u64>,
+    }
 }
 
-/// What `ports.parquet` has of a port in all priorities, by port.
-#[derive(Serialize, Default)]
-struct PortTotals {
-    tx_bytes: Vec<u64>,
-    utilisation: Vec<f64>,
-    pause_frames: Vec<u64>,
-    resume_frames: Vec<u64>,
+contract! {
+    /// What `ports.parquet` has of a port in all priorities, by port.
+    #[derive(Default)]
+    struct PortTotals as PortTotals {
+        tx_bytes: Vec<u64>,
+        utilisation: Vec<f64>,
+        pause_frames: Vec<u64>,
+        resume_frames: Vec<u64>,
+    }
+}
+
+/// The interfaces of `run.json`.
+pub fn typescript() -> String {
+    [RunFacts::interface(), Nodes::interface(), Ports::interface(), Queues::interface(), PortTotals::interface()]
+        .concat()
 }
 
 /// The file `run.json` of a replay.

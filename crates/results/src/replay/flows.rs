@@ -1,40 +1,86 @@
 //! Flows as data of a replay: all of them as columns, and one of them over its life.
 
 use super::variables::Course;
-use crate::congestion::flows::{Flow, Flows};
+use crate::congestion::flows::{Flows, flow_columns};
+use crate::contract;
 use crate::read::RunDirectory;
 use crate::tables;
-use serde::Serialize;
 use std::collections::HashMap;
 use xoff_engine::Time;
 use xoff_scenario::Diagnostic;
 
-#[derive(Serialize)]
-pub struct FlowTable<'a> {
-    /// Labels and names of sources.
-    texts: Vec<&'a str>,
-    paths: Vec<&'a [u32]>,
-    id: Vec<u64>,
-    label: Vec<u32>,
-    source: Vec<u32>,
-    src: Vec<u32>,
-    dst: Vec<u32>,
-    size_bytes: Vec<Option<u64>>,
-    delivered_bytes: Vec<u64>,
-    start_us: Vec<f64>,
-    finish_us: Vec<Option<f64>>,
-    ideal_us: Vec<Option<f64>>,
-    slowdown: Vec<Option<f64>>,
-    goodput_gbps: Vec<Option<f64>>,
-    path: Vec<u32>,
-    priority: Vec<u8>,
-    marked: Vec<u64>,
-    notifications: Vec<u64>,
-    retransmitted: Vec<u64>,
-    timeouts: Vec<u64>,
-    /// In which it was watched.
-    windows: Vec<usize>,
+macro_rules! shown_flows {
+    ($($field:ident: $type:ty = $how:ident $column:literal $(, shown $shown:ident)?;)*) => {
+        shown_flows! { @table $($($shown: <$type as Shown>::As = $field;)?)* }
+    };
+    (@table $($shown:ident: $type:ty = $field:ident;)*) => {
+        contract! {
+            /// All flows, in the order of their starts.
+            pub struct FlowTable<'a> as Flows {
+                /// Labels and names of sources.
+                texts: Vec<&'a str>,
+                /// Ports of each path.
+                paths: Vec<&'a [u32]>,
+                label: Vec<u32>,
+                source: Vec<u32>,
+                path: Vec<u32>,
+                /// In how many windows it was watched: without one there is no course over time.
+                windows: Vec<usize>,
+                $($shown: Vec<$type>,)*
+            }
+        }
+
+        /// All flows, in the order of their starts.
+        pub fn table<'a>(flows: &'a Flows, curves: &FlowCurves) -> FlowTable<'a> {
+            let (mut texts, mut paths) = (Numbered::default(), Numbered::default());
+            let list = || flows.list.iter();
+            FlowTable {
+                label: list().map(|flow| texts.number(flow.label, || flows.word(flow.label))).collect(),
+                source: list().map(|flow| texts.number(flow.source, || flows.word(flow.source))).collect(),
+                path: list().map(|flow| paths.number(flow.path_text, || flows.ports(flow))).collect(),
+                texts: texts.list,
+                paths: paths.list,
+                windows: list().map(|flow| curves.of_flow.get(&flow.id).map_or(0, Vec::len)).collect(),
+                $($shown: list().map(|flow| flow.$field.shown()).collect(),)*
+            }
+        }
+    };
 }
+
+/// A value as a page takes it: instants in microseconds, the rest as it is.
+trait Shown: Copy {
+    type As;
+    fn shown(self) -> Self::As;
+}
+
+macro_rules! as_it_is {
+    ($($type:ty)*) => {
+        $(impl Shown for $type {
+            type As = $type;
+            fn shown(self) -> $type {
+                self
+            }
+        })*
+    };
+}
+
+as_it_is!(u8 u32 u64 f64 Option<u64> Option<f64>);
+
+impl Shown for Time {
+    type As = f64;
+    fn shown(self) -> f64 {
+        self.as_us()
+    }
+}
+
+impl Shown for Option<Time> {
+    type As = Option<f64>;
+    fn shown(self) -> Option<f64> {
+        self.map(Time::as_us)
+    }
+}
+
+flow_columns!(shown_flows);
 
 /// Things in the order in which they were first seen.
 struct Numbered<T> {
@@ -57,40 +103,6 @@ impl<T> Numbered<T> {
     }
 }
 
-/// All flows, in the order of their starts.
-pub fn table<'a>(flows: &'a Flows, curves: &FlowCurves) -> FlowTable<'a> {
-    let (mut texts, mut paths) = (Numbered::default(), Numbered::default());
-    let label = flows.list.iter().map(|flow| texts.number(flow.label, || flows.word(flow.label))).collect();
-    let source = flows.list.iter().map(|flow| texts.number(flow.source, || flows.word(flow.source))).collect();
-    let path = flows.list.iter().map(|flow| paths.number(flow.path_text, || flows.ports(flow))).collect();
-    fn column<T>(flows: &Flows, of: impl Fn(&Flow) -> T) -> Vec<T> {
-        flows.list.iter().map(of).collect()
-    }
-    FlowTable {
-        texts: texts.list,
-        paths: paths.list,
-        id: column(flows, |flow| flow.id),
-        label,
-        source,
-        src: column(flows, |flow| flow.src),
-        dst: column(flows, |flow| flow.dst),
-        size_bytes: column(flows, |flow| flow.size_bytes),
-        delivered_bytes: column(flows, |flow| flow.delivered_bytes),
-        start_us: column(flows, |flow| flow.start.as_us()),
-        finish_us: column(flows, |flow| flow.delivered.map(Time::as_us)),
-        ideal_us: column(flows, |flow| flow.ideal_us),
-        slowdown: column(flows, |flow| flow.slowdown),
-        goodput_gbps: column(flows, |flow| flow.goodput_gbps),
-        path,
-        priority: column(flows, |flow| flow.priority),
-        marked: column(flows, |flow| flow.marked),
-        notifications: column(flows, |flow| flow.notifications),
-        retransmitted: column(flows, |flow| flow.packets_retransmitted),
-        timeouts: column(flows, |flow| flow.timeouts),
-        windows: column(flows, |flow| curves.of_flow.get(&flow.id).map_or(0, Vec::len)),
-    }
-}
-
 /// What flows did, window by window.
 #[derive(Default)]
 pub struct FlowCurves {
@@ -108,17 +120,19 @@ struct FlowRow {
     marked: u32,
 }
 
-/// One flow over its life. Rates are means over a window, which ends at the time beside them.
-#[derive(Serialize, Default)]
-pub struct OneFlow {
-    time_us: Vec<f64>,
-    delivered_gbps: Vec<f64>,
-    sent_gbps: Vec<f64>,
-    asked_gbps: Vec<f32>,
-    notifications: Vec<u32>,
-    marked: Vec<u32>,
-    held: Vec<(f64, f64, u32, bool)>,
-    variables: Vec<Course>,
+contract! {
+    /// One flow over its life. Rates are means over a window, which ends at the time beside them.
+    #[derive(Default)]
+    pub struct OneFlow as FlowSeries {
+        time_us: Vec<f64>,
+        delivered_gbps: Vec<f64>,
+        sent_gbps: Vec<f64>,
+        asked_gbps: Vec<f32>,
+        notifications: Vec<u32>,
+        marked: Vec<u32>,
+        held: Vec<(f64, f64, u32, bool)>,
+        variables: Vec<Course>,
+    }
 }
 
 /// Memory that a row takes in lists that grow; flows with a single row have a list for it.

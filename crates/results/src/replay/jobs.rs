@@ -1,24 +1,25 @@
 //! Training jobs as data of a replay: what every rank did, and how many waited for the network.
 
+use crate::contract;
 use crate::jobs::activities::{Activities, Activity};
-use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
 use xoff_jobs::record::exposed_times;
 
-#[derive(Serialize)]
-pub struct ActivityTable<'a> {
-    /// Names of activities and of kinds.
-    texts: &'a [String],
-    /// By job: names of ranks.
-    ranks: &'a [Vec<String>],
-    job: Vec<u32>,
-    rank: Vec<u32>,
-    name: Vec<u32>,
-    kind: Vec<u32>,
-    iteration: Vec<u64>,
-    begin_us: Vec<f64>,
-    end_us: Vec<Option<f64>>,
+contract! {
+    pub struct ActivityTable<'a> as ActivityTable {
+        /// Names of activities and of kinds.
+        texts: &'a [String],
+        /// By job: names of ranks.
+        ranks: &'a [Vec<String>],
+        job: Vec<u32>,
+        rank: Vec<u32>,
+        name: Vec<u32>,
+        kind: Vec<u32>,
+        iteration: Vec<u64>,
+        begin_us: Vec<f64>,
+        end_us: Vec<Option<f64>>,
+    }
 }
 
 /// All activities, in the order of their begins.

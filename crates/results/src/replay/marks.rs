@@ -3,9 +3,9 @@
 use super::Replay;
 use crate::congestion::end_of;
 use crate::congestion::flows::Flows;
+use crate::contract;
 use crate::read::RunDirectory;
 use crate::tables;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
 use xoff_fabric::plan::{Fault, FaultKind};
@@ -18,14 +18,19 @@ const BURSTS: usize = 100;
 /// Collectives of one name that are more than this are too many to mark.
 const COLLECTIVES: usize = 100;
 
-/// Something worth a mark in the time line.
-#[derive(Serialize)]
-pub struct Mark {
-    pub at_us: f64,
-    pub until_us: Option<f64>,
-    pub text: String,
-    /// `fault`, `storm`, `burst` or `collective`.
-    pub kind: &'static str,
+contract! {
+    /// What happened, as far as a page tells it apart.
+    pub enum MarkKind { Fault = "fault", Storm = "storm", Burst = "burst", Collective = "collective" }
+}
+
+contract! {
+    /// Something worth a mark in the time line.
+    pub struct Mark as Mark {
+        pub at_us: f64,
+        pub until_us: Option<f64>,
+        pub text: String,
+        pub kind: MarkKind,
+    }
 }
 
 /// Faults, bursts and collectives, by time.
@@ -52,16 +57,20 @@ fn event(replay: &Replay, fault: &Fault) -> Option<Mark> {
     let (kind, text, until) = match fault.what {
         FaultKind::LinkDown { link } => {
             let up = later(&|other| matches!(other, FaultKind::LinkUp { link: up } if *up == link));
-            ("fault", format!("link of {} down", names.port(2 * link)), up)
+            (MarkKind::Fault, format!("link of {} down", names.port(2 * link)), up)
         }
         FaultKind::LinkUp { .. } | FaultKind::PauseStorm { on: false, .. } => return None,
-        FaultKind::Rate { port, rate } => ("fault", format!("{} at {} Gbps", names.port(port), rate.as_gbps()), None),
-        FaultKind::Loss { port, loss } => ("fault", format!("{} loses {loss} of its frames", names.port(port)), None),
+        FaultKind::Rate { port, rate } => {
+            (MarkKind::Fault, format!("{} at {} Gbps", names.port(port), rate.as_gbps()), None)
+        }
+        FaultKind::Loss { port, loss } => {
+            (MarkKind::Fault, format!("{} loses {loss} of its frames", names.port(port)), None)
+        }
         FaultKind::PauseStorm { host_port, .. } => {
             let over = later(
                 &|other| matches!(other, FaultKind::PauseStorm { host_port: port, on: false, .. } if *port == host_port),
             );
-            ("storm", format!("PAUSE storm by {}", names.node_name_of(host_port)), over)
+            (MarkKind::Storm, format!("PAUSE storm by {}", names.node_name_of(host_port)), over)
         }
     };
     Some(Mark { at_us: fault.at.as_us(), until_us: until.map(Time::as_us), text, kind })
@@ -91,7 +100,7 @@ fn burst(flows: &Flows, group: &[usize], end: Time) -> Mark {
     let first = &flows.list[group[0]];
     let until = group.iter().map(|&index| flows.list[index].network_end(end)).max().unwrap_or(end);
     let text = format!("{}: {} flows", flows.word(first.source), group.len());
-    Mark { at_us: first.start.as_us(), until_us: Some(until.as_us()), text, kind: "burst" }
+    Mark { at_us: first.start.as_us(), until_us: Some(until.as_us()), text, kind: MarkKind::Burst }
 }
 
 /// The collectives of all jobs, where one name has few enough.
@@ -114,7 +123,7 @@ fn collectives(run: &RunDirectory) -> Result<Vec<Mark>, Diagnostic> {
                 at_us: begin.get(row).unwrap_or(0.0),
                 until_us: Some(end.get(row).unwrap_or(run.summary.sim_time_us)),
                 text: format!("{of}, iteration {}", iteration.get(row).unwrap_or(0)),
-                kind: "collective",
+                kind: MarkKind::Collective,
             });
         }
     }

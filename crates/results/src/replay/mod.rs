@@ -157,6 +157,24 @@ impl Replay {
     }
 }
 
+/// The interfaces by which a page reads all of it, in TypeScript.
+pub fn typescript() -> String {
+    [
+        facts::typescript(),
+        marks::Mark::interface(),
+        crate::jobs::rows::JobRow::interface(),
+        crate::jobs::rows::CollectiveRow::interface(),
+        jobs::ActivityTable::interface(),
+        windows::Timeline::interface(),
+        windows::PortCurves::interface(),
+        trees::typescript(),
+        flows::FlowTable::interface(),
+        flows::OneFlow::interface(),
+        variables::Course::interface(),
+    ]
+    .concat()
+}
+
 /// A number without a sign, as the page writes it.
 fn number(word: &str) -> Option<u32> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok()).flatten()

@@ -6,8 +6,8 @@ use crate::congestion::flows::{Flow, Flows};
 use crate::congestion::network::Network;
 use crate::congestion::tree::Trees;
 use crate::congestion::victims::{self, Hold, Holds, Victim};
+use crate::contract;
 use crate::read::RunDirectory;
-use serde::Serialize;
 use std::collections::HashMap;
 use xoff_engine::Time;
 use xoff_scenario::{Diagnostic, Loaded};
@@ -27,26 +27,34 @@ pub struct Story {
     end: Time,
 }
 
-#[derive(Serialize)]
-pub struct Roots {
-    stop: Vec<u32>,
-    congested_port: Vec<Option<u32>>,
+contract! {
+    pub struct Roots as Roots {
+        stop: Vec<u32>,
+        congested_port: Vec<Option<u32>>,
+    }
 }
 
-#[derive(Serialize)]
-pub struct Victims {
-    total: usize,
-    victims: Vec<VictimRow>,
+contract! {
+    pub struct Victims as Victims {
+        total: usize,
+        victims: Vec<VictimRow>,
+    }
 }
 
-#[derive(Serialize)]
-struct VictimRow {
-    flow: u32,
-    held_us: f64,
-    held_share: f64,
-    lost_bytes: u64,
-    stops: u32,
-    root_port: u32,
+contract! {
+    struct VictimRow as Victim {
+        flow: u32,
+        held_us: f64,
+        held_share: f64,
+        lost_bytes: u64,
+        stops: u32,
+        root_port: u32,
+    }
+}
+
+/// The interfaces of `roots.json` and `victims.json`.
+pub fn typescript() -> String {
+    [Roots::interface(), Victims::interface(), VictimRow::interface()].concat()
 }
 
 impl Story {

@@ -1,8 +1,8 @@
 //! What schemes published of flows that were probed, as data of a replay.
 
+use crate::contract;
 use crate::read::RunDirectory;
 use crate::tables;
-use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use xoff_fabric::plan::{Plan, ProbeTarget};
 use xoff_scenario::Diagnostic;
@@ -19,13 +19,15 @@ pub struct Variables {
     of_flow: HashMap<u64, Vec<Course>>,
 }
 
-/// One variable of one flow over time.
-#[derive(Serialize, Clone, Debug, PartialEq)]
-pub struct Course {
-    name: String,
-    unit: String,
-    time_us: Vec<f64>,
-    value: Vec<f64>,
+contract! {
+    /// One variable of one flow over time.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Course as Variable {
+        name: String,
+        unit: String,
+        time_us: Vec<f64>,
+        value: Vec<f64>,
+    }
 }
 
 impl Variables {

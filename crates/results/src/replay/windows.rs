@@ -2,9 +2,9 @@
 
 use crate::congestion::known_port;
 use crate::congestion::network::Network;
+use crate::contract;
 use crate::read::RunDirectory;
 use crate::tables;
-use serde::Serialize;
 use xoff_engine::Time;
 use xoff_scenario::Diagnostic;
 
@@ -35,27 +35,29 @@ pub struct Windows {
     levels: Vec<Vec<Cell>>,
 }
 
-/// Curves of one port over the whole run.
-#[derive(Serialize)]
-pub struct PortCurves {
-    window_us: f64,
-    time_us: Vec<f64>,
-    tx_gbps: Vec<f64>,
-    queue_bytes: Vec<u64>,
-    paused_share: Vec<f64>,
-    marks: Vec<u32>,
+contract! {
+    /// Curves of one port over the whole run.
+    pub struct PortCurves as PortSeries {
+        window_us: f64,
+        time_us: Vec<f64>,
+        tx_gbps: Vec<f64>,
+        queue_bytes: Vec<u64>,
+        paused_share: Vec<f64>,
+        marks: Vec<u32>,
+    }
 }
 
-/// Sums over the network, for the time line.
-#[derive(Serialize)]
-pub struct Timeline {
-    pub bin_us: f64,
-    paused_ports: Vec<u32>,
-    queued_bytes: Vec<u64>,
-    tx_gbps: Vec<f64>,
-    pub flows_started: Vec<u32>,
-    /// Of training jobs; empty without one.
-    pub exposed_ranks: Vec<f64>,
+contract! {
+    /// Sums over the network, for the time line.
+    pub struct Timeline as TimelineData {
+        pub bin_us: f64,
+        paused_ports: Vec<u32>,
+        queued_bytes: Vec<u64>,
+        tx_gbps: Vec<f64>,
+        pub flows_started: Vec<u32>,
+        /// Of training jobs; empty without one.
+        pub exposed_ranks: Vec<f64>,
+    }
 }
 
 /// Memory that a row takes: in a list that grows, and in the coarser ones, of which the first may be as long.

@@ -301,7 +301,7 @@ impl<'a> Story<'a> {
         notes.extend(flow.size_bytes.map(|bytes| Note("size_bytes", Value::Whole(bytes))));
         let mut real = |name, value: Option<f64>| notes.extend(value.map(|value| Note(name, Value::Real(value))));
         real("fct_us", flow.delivered.map(|at| span_us(flow.start, at)));
-        real("fct_acked_us", flow.acked.map(|at| span_us(flow.start, at)));
+        real("fct_acked_us", flow.acked().map(|at| span_us(flow.start, at)));
         real("ideal_us", flow.ideal_us);
         real("slowdown", flow.slowdown);
         real("goodput_gbps", flow.goodput_gbps);
