@@ -1,4 +1,4 @@
-"""What the study runs. The other schemes are read as in experiments/pcn/reading.toml and experiments/mlcc."""
+"""What the study runs. The other schemes are read as in experiments/pcn/interpretations.toml and experiments/mlcc."""
 from dataclasses import dataclass
 
 SCENARIOS = ["pcn-testbed", "pcn-flows", "mlcc-testbed", "victim", "uncongested", "incast"]

@@ -115,7 +115,7 @@ class Bench:
         # Its k is known when it has run.
         staging = folder / "running"
         shutil.rmtree(staging, ignore_errors=True)
-        arguments = ["live", f"scenarios/live/{case.scenario}.toml", "--seed", case.seed, "--k", k, "--out", staging]
+        arguments = ["live", f"scenarios/live/{case.scenario}.toml", "--seed", case.seed, "--dilation", k, "--out", staging]
         # A scheme that comes by --set may have parameters that come by --set.
         scheme = [f"scheme.name={case.scheme}"] if case.scheme else []
         arguments += [word for text in (*scheme, *case.sets) for word in ("--set", text)]

@@ -49,8 +49,8 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
-            Kind::Real => "real",
-            Kind::Text => "text",
+            Kind::Real => "float",
+            Kind::Text => "string",
         }
     }
 

@@ -76,7 +76,7 @@ pub fn write(
     let depth = if kind == Kind::Schemes && entries.iter().any(|entry| entry.runs.len() > 1) { 2 } else { 1 };
     let page = report::of_comparison(&comparison, entries, &charts, (command, depth)).map_err(io::Error::other)?;
     staging.write("report.html", page.as_bytes())?;
-    staging.write("numbers.csv", &numbers(entries)?)?;
+    staging.write("metrics.csv", &numbers(entries)?)?;
     staging.write("cdf.csv", &distributions(entries)?)?;
     let text = serde_json::to_string_pretty(&json(entries, skipped)).map_err(io::Error::other)?;
     staging.write(kind.file(), format!("{text}\n").as_bytes())?;
@@ -163,7 +163,7 @@ mod tests {
         }
         let cdf = read("cdf.csv");
         assert!(cdf.lines().any(|line| line == "dcqcn,8,mice,40,50,38,3.8"), "{cdf}");
-        assert!(read("numbers.csv").contains("none,7,by_source.mice.slowdown.p99,3.7,40\n"));
+        assert!(read("metrics.csv").contains("none,7,by_source.mice.slowdown.p99,3.7,40\n"));
     }
 
     /// Rows of the CSV beside a figure.

@@ -115,7 +115,7 @@ fn describe_metrics(width: usize) -> String {
 
 /// What some numbers of a run or comparison mean.
 pub fn describe_numbers(width: usize) -> String {
-    let mut text = String::from("numbers of run.json, comparison.json, seeds.json, numbers.csv and cdf.csv\n");
+    let mut text = String::from("numbers of run.json, comparison.json, seeds.json, metrics.csv and cdf.csv\n");
     for (name, meaning) in NUMBERS {
         text.push_str(&format!("  {name}\n"));
         wrap::paragraph(&mut text, meaning, 6, width);
@@ -169,7 +169,7 @@ pub const NUMBERS: [(&str, &str); 11] = [
         "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost or that no node sent, what \
          partners counted, and whether the machine kept up; docs/live.md has its keys.",
     ),
-    ("numbers.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
+    ("metrics.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
 ];
 
 /// The same for programs.

@@ -1,7 +1,7 @@
 //! Where a sweep goes if it is not said: no table takes the place of another sweep's without a word.
 //!
 //! A sweep that has all the runs of the one before continues in its folder: nothing is lost. Any other gets a folder of
-//! its own, `NAME-swept-2` and so on, and finds the runs of those before it.
+//! its own, `NAME-sweep-2` and so on, and finds the runs of those before it.
 
 use crate::plan::{Point, Sweep};
 use crate::value::Value;
@@ -29,13 +29,13 @@ impl Home {
         let mut others = Vec::new();
         for number in 1..=MOST {
             let end = if number == 1 { String::new() } else { format!("-{number}") };
-            let folder = within.join(format!("{name}-swept{end}"));
+            let folder = within.join(format!("{name}-sweep{end}"));
             if !holds_another(&folder, sweep, points) {
                 return Home { folder, others };
             }
             others.push(folder);
         }
-        Home { folder: within.join(format!("{name}-swept")), others: Vec::new() }
+        Home { folder: within.join(format!("{name}-sweep")), others: Vec::new() }
     }
 }
 
@@ -102,24 +102,24 @@ mod tests {
             std::fs::write(folder.join("sweep.toml"), sweep.text("scenario.toml")).unwrap();
         };
         let first = of(&["run.stop=1ms,2ms", "scheme.kmin=5KB"], 2);
-        assert_eq!(home(&first), ("s-swept".to_owned(), 0));
-        write(&first, "s-swept");
-        assert_eq!(home(&first).0, "s-swept");
+        assert_eq!(home(&first), ("s-sweep".to_owned(), 0));
+        write(&first, "s-sweep");
+        assert_eq!(home(&first).0, "s-sweep");
         let more = of(&["run.stop=1000us,2ms,3ms", "scheme.kmin=5000B,6KB"], 3);
-        assert_eq!(home(&more).0, "s-swept", "all runs of the first are among these");
+        assert_eq!(home(&more).0, "s-sweep", "all runs of the first are among these");
         let others = [
             of(&["run.stop=1ms,3ms", "scheme.kmin=5KB"], 2),
             of(&["run.stop=1ms,2ms", "scheme.kmin=5KB"], 1),
             of(&["run.stop=1ms,2ms"], 2),
         ];
         for other in &others {
-            assert_eq!(home(other), ("s-swept-2".to_owned(), 1));
+            assert_eq!(home(other), ("s-sweep-2".to_owned(), 1));
         }
-        write(&others[0], "s-swept-2");
-        assert_eq!(home(&others[0]).0, "s-swept-2");
-        assert_eq!(home(&others[2]), ("s-swept-3".to_owned(), 2));
-        std::fs::write(within.join("s-swept/sweep.toml"), "nonsense").unwrap();
-        assert_eq!(home(&first).0, "s-swept-3");
+        write(&others[0], "s-sweep-2");
+        assert_eq!(home(&others[0]).0, "s-sweep-2");
+        assert_eq!(home(&others[2]), ("s-sweep-3".to_owned(), 2));
+        std::fs::write(within.join("s-sweep/sweep.toml"), "nonsense").unwrap();
+        assert_eq!(home(&first).0, "s-sweep-3");
         std::fs::remove_dir_all(&within).unwrap();
     }
 }

@@ -48,7 +48,7 @@ figures = false
 const ROOT: &str = "as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN";
 
 /// 10 Gb/s become 10 Mb/s, a frame each millisecond: easy for a busy machine.
-const K: [&str; 4] = ["--k", "1000", "--slip", "100%"];
+const K: [&str; 4] = ["--dilation", "1000", "--max-frozen", "100%"];
 
 /// Runs share the processors with no other test of this program.
 fn alone() -> MutexGuard<'static, ()> {
@@ -177,7 +177,7 @@ fn a_command_in_a_namespace_sees_frames() {
                   s.settimeout(30)\nfor _ in range(5): s.recv(9000)\nprint('saw frames on', *sorted(n for _, n in socket.if_nameindex()))\n";
     bench.write("look.py", script);
     // Slow enough for a program to start meanwhile: some seconds.
-    let args = ["live", "s.toml", "--no-out", "--k", "50000", "--slip", "100%", "--shell", "h0=python3 look.py"];
+    let args = ["live", "s.toml", "--no-out", "--dilation", "50000", "--max-frozen", "100%", "--shell", "h0=python3 look.py"];
     let said = bench.ok(&args);
     assert!(said.contains("saw frames on lo to-sw"), "{said}");
 }
@@ -186,7 +186,7 @@ fn a_command_in_a_namespace_sees_frames() {
 fn a_machine_that_is_too_slow_says_so() {
     let _alone = alone();
     let Some(bench) = bench() else { return };
-    let output = bench.xoff(&["live", "s.toml", "--out", "live", "--k", "1", "--json"]);
+    let output = bench.xoff(&["live", "s.toml", "--out", "live", "--dilation", "1", "--json"]);
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("machine kept up") && text.contains("raise the time scale"), "{text}");
@@ -199,7 +199,7 @@ fn a_machine_that_is_too_slow_says_so() {
 #[test]
 fn without_rights_it_is_refused_with_what_to_do() {
     let bench = Bench::with("s.toml", SMALL);
-    let mut command = bench.command(&["live", "s.toml", "--no-out", "--k", "1000"]);
+    let mut command = bench.command(&["live", "s.toml", "--no-out", "--dilation", "1000"]);
     // `nobody`
     let output = match command.uid(65_534).gid(65_534).output() {
         Ok(output) => output,
@@ -216,20 +216,20 @@ fn what_makes_no_sense_is_refused() {
     let reads =
         "[[traffic]]\nkind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h1\"\nunit = \"10KB\"\nblocks = 2\n";
     bench.write("reacts.toml", SMALL.to_owned() + reads);
-    let wall = ["--clock", "wall", "--k", "1000"];
+    let wall = ["--clock", "realtime", "--dilation", "1000"];
     let attach = |node: &'static str| [&["s.toml", "--attach", "lo", "--as", node][..], &wall].concat();
     let cases: [(Vec<&str>, &[&str]); 13] = [
         (vec!["s.toml", "--nice", "30"], &["30 is not in -20..=19"]),
         (vec!["s.toml", "--nice", "-5", "--no-nice"], &["cannot be used with"]),
         (vec!["s.toml", "--wait", "5s"], &["--attach"]),
-        (vec!["s.toml", "--k", "0.5"], &["neither a number from 1 to 1e9 nor `auto`"]),
-        (vec!["s.toml", "--k", "fast"], &["neither a number from 1 to 1e9 nor `auto`"]),
-        (vec!["s.toml", "--slip", "200%"], &["is not a share such as 2%"]),
+        (vec!["s.toml", "--dilation", "0.5"], &["neither a number from 1 to 1e9 nor `auto`"]),
+        (vec!["s.toml", "--dilation", "fast"], &["neither a number from 1 to 1e9 nor `auto`"]),
+        (vec!["s.toml", "--max-frozen", "200%"], &["is not a share such as 2%"]),
         (vec!["s.toml", "--shell", "h9=true"], &["there is no node `h9`", "h0"]),
         (attach("h9"), &["there is no node `h9`"]),
         (attach("sw"), &["`sw` has 3 ports", "--attach 'sw->h0=lo'"]),
-        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--k", "1000"], &["elastic clock", "--clock wall"]),
-        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "wall"], &["--k auto", "--k 1000"]),
+        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--dilation", "1000"], &["cannot be frozen", "--clock realtime"]),
+        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "realtime"], &["--dilation auto", "--dilation 1000"]),
         ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
         (vec!["s.toml", "--set", "model.event_order=insertion"], &["model.event_order", "leave it out"]),
     ];
@@ -248,9 +248,9 @@ fn what_makes_no_sense_is_refused() {
 const ATTACHED: &str = r#"
 ip link add a0 type veth peer name a1 && ip link add b0 type veth peer name b1 || exit 77
 for link in a0 a1 b0 b1; do ip link set $link mtu 2000 up || exit 77; done
-live() { name=$1; shift; "$XOFF" live s.toml --clock wall --slip 100% --json --as $name --out $name "$@" > $name.json 2> $name.txt; }
-live h0 --k 20000 --wait $WAIT --attach a0 & h0=$!
-live sw --k 20000 --wait $WAIT --attach 'sw->h0=a1' --attach 'sw->h1=b1' & sw=$!
+live() { name=$1; shift; "$XOFF" live s.toml --clock realtime --max-frozen 100% --json --as $name --out $name "$@" > $name.json 2> $name.txt; }
+live h0 --dilation 20000 --wait $WAIT --attach a0 & h0=$!
+live sw --dilation 20000 --wait $WAIT --attach 'sw->h0=a1' --attach 'sw->h1=b1' & sw=$!
 h1=; if [ -n "$H1" ]; then sleep $LATE; live h1 $H1 --wait $WAIT --attach b0 & h1=$!; fi
 wait $h0; echo h0 $?; wait $sw; echo sw $?; [ -z "$h1" ] || { wait $h1; echo h1 $?; }
 for name in h0 sw h1; do cat $name.txt 2> /dev/null; done
@@ -288,7 +288,7 @@ fn holds(run: &Value, check: &str) -> bool {
 #[test]
 fn three_processes_make_a_network_and_wait_for_each_other() {
     let _alone = alone();
-    let Some((bench, text)) = attached("--k 20000", "60s", "2") else { return };
+    let Some((bench, text)) = attached("--dilation 20000", "60s", "2") else { return };
     for name in ["h0", "sw", "h1"] {
         let run = json(&bench, &format!("{name}/run.json"));
         for check in ["bytes conserved", "bytes conserved over all partners", "partners heard", "no foreign frames"] {
@@ -311,8 +311,8 @@ fn a_partner_that_is_absent_or_runs_something_else_is_named() {
     let _alone = alone();
     let cases = [
         ("", "2s", "nothing was heard of h1 within 2 s"),
-        ("--k 20000 --set traffic.0.flow.0.size=60KB", "60s", "h1 runs another scenario"),
-        ("--k 10000", "60s", "h1 has k = 10000, here it is 20000"),
+        ("--dilation 20000 --set traffic.0.flow.0.size=60KB", "60s", "h1 runs another scenario"),
+        ("--dilation 10000", "60s", "h1 has k = 10000, here it is 20000"),
     ];
     for (h1, wait, words) in cases {
         let Some((bench, text)) = attached(h1, wait, "0") else { return };

@@ -215,5 +215,5 @@ fn what_the_readme_prints_of_sweeps_works() {
         let words: Vec<&str> = line.split_whitespace().skip(1).collect();
         assert!(!bench.ok(&words).is_empty(), "{line}");
     }
-    assert!(bench.path.join("results/incast-swept/runs.parquet").is_file());
+    assert!(bench.path.join("results/incast-sweep/runs.parquet").is_file());
 }

@@ -50,7 +50,7 @@ fn an_experiment_shows_a_tree_and_makes_its_run_once() {
     let bench = toy();
     bench.write("experiments/toy/fig1.toml", format!("{EXPERIMENT}\n{TREE}"));
     std::fs::create_dir(bench.path.join("docs")).unwrap();
-    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"];
+    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--docs", "docs"];
     bench.ok(&args);
     let picture = bench.read("out/figures/toy-fig1-t.svg");
     assert!(bench.path.join("out/figures/toy-fig1-t.png").is_file());

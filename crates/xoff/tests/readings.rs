@@ -53,7 +53,7 @@ choices = { rate = "slow" }
 
 fn toy_read() -> Bench {
     let bench = toy();
-    bench.write("experiments/toy/reading.toml", READING);
+    bench.write("experiments/toy/interpretations.toml", READING);
     bench
 }
 
@@ -72,7 +72,7 @@ fn a_reading_changes_the_runs_it_names_and_no_others() {
     assert_eq!(usual["papers"][0]["reading"], "usual");
     let made = |bench: &Bench| common::entries(&bench.path.join("out/runs/toy-fig1")).len();
     assert_eq!(made(&bench), 8);
-    let slow = json(&bench, &["--reading", "slow"]);
+    let slow = json(&bench, &["--interpretation", "slow"]);
     assert_eq!(slow["papers"][0]["reading"], "slow");
     assert!(ratio(&slow) > 1.5 * ratio(&usual), "{} and {}", ratio(&slow), ratio(&usual));
     // PFC at a load of 0.6, with each of two seeds; the rest is the same run.
@@ -82,7 +82,7 @@ fn a_reading_changes_the_runs_it_names_and_no_others() {
 #[test]
 fn readings_stand_side_by_side() {
     let bench = toy_read();
-    let all = json(&bench, &["--reading", "all", "--book", "docs"]);
+    let all = json(&bench, &["--interpretation", "all", "--docs", "docs"]);
     let readings = all["papers"][0]["readings"].as_array().unwrap();
     assert_eq!(readings.len(), 2);
     assert_eq!((&readings[0]["name"], &readings[0]["main"]), (&Value::from("usual"), &Value::from(true)));
@@ -98,7 +98,7 @@ fn readings_stand_side_by_side() {
 fn a_search_tries_every_combination() {
     let bench = toy_read();
     let args = ["reproduce", "toy", "--search=all", "--seeds", "1", "--first-seed", "7", "--out", "out"];
-    let page = bench.ok(&[&args[..], &["--book", "docs"]].concat());
+    let page = bench.ok(&[&args[..], &["--docs", "docs"]].concat());
     assert!(page.contains("4 readings tried") && page.contains("usual"), "{page}");
     let csv = String::from_utf8(bench.read("out/toy-search.csv")).unwrap();
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_search_tries_every_combination() {
     assert_eq!(bench.read("docs/reproduction/toy-search.csv"), csv.as_bytes());
     assert!(bench.path.join("docs/reproduction/figures/toy-search.svg").is_file());
     assert!(bench.path.join("out/figures/toy-search.svg").is_file());
-    bench.ok(&["reproduce", "toy", "--out", "other", "--quiet", "--book", "docs"]);
+    bench.ok(&["reproduce", "toy", "--out", "other", "--quiet", "--docs", "docs"]);
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
     assert!(page.contains("(figures/toy-search.svg)"), "{page}");
 }
@@ -128,11 +128,11 @@ fn what_is_long_is_run_under_some_readings() {
         assert!(said.contains(why), "{said}");
     }
     only("\"usual\"");
-    let both = json(&bench, &["--reading", "all"]);
+    let both = json(&bench, &["--interpretation", "all"]);
     let readings = &both["papers"][0]["readings"];
     let judged = |index: usize| readings[index]["claims"].as_object().unwrap().len();
     assert!(judged(0) > 0 && judged(1) == 0, "{readings}");
-    bench.ok(&["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"]);
+    bench.ok(&["reproduce", "toy", "--out", "out", "--quiet", "--docs", "docs"]);
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
     assert!(page.contains("run under these readings only: usual"), "{page}");
 }
@@ -186,7 +186,7 @@ fn claims_that_count_in_no_percentage_say_why() {
 #[test]
 fn a_reading_that_says_nothing_is_refused() {
     for (from, to, parts) in [
-        ("load = [0.6]", "load = [0.7]", &["reading.toml:15", "changes nothing"][..]),
+        ("load = [0.6]", "load = [0.7]", &["interpretations.toml:15", "changes nothing"][..]),
         ("runs = [\"main\"]", "runs = [\"mine\"]", &["changes nothing", "toy-fig1"]),
         ("experiments = [\"toy-fig1\"]", "experiments = [\"toy-fig2\"]", &["no experiment `toy-fig2`", "toy-fig1"]),
         ("scheme = \"dcqcn:paper\"", "scheme = \"dcqcn:papr\"", &["papr"]),
@@ -198,8 +198,8 @@ fn a_reading_that_says_nothing_is_refused() {
     ] {
         let bench = toy_read();
         assert!(READING.contains(from), "{from}");
-        bench.write("experiments/toy/reading.toml", READING.replacen(from, to, 1));
-        let output = bench.xoff(&["reproduce", "toy", "--reading", "all", "--out", "r"]);
+        bench.write("experiments/toy/interpretations.toml", READING.replacen(from, to, 1));
+        let output = bench.xoff(&["reproduce", "toy", "--interpretation", "all", "--out", "r"]);
         let output = match output.status.code() {
             // What only the search runs is checked by the search.
             Some(0) => bench.xoff(&["reproduce", "toy", "--search=all", "--out", "s"]),
@@ -212,7 +212,7 @@ fn a_reading_that_says_nothing_is_refused() {
         }
     }
     let bench = toy_read();
-    let message = stderr(&bench.xoff(&["reproduce", "toy", "--reading", "slwo"]));
+    let message = stderr(&bench.xoff(&["reproduce", "toy", "--interpretation", "slwo"]));
     assert!(message.contains("no paper of these has a reading `slwo`") && message.contains("`slow`"), "{message}");
     let message = stderr(&bench.xoff(&["reproduce", "toy", "--search=rates"]));
     assert!(message.contains("no point `rates`") && message.contains("`rate`"), "{message}");

@@ -116,7 +116,7 @@ fn pages_are_written_among_other_documents() {
     let bench = toy();
     std::fs::create_dir(bench.path.join("docs")).unwrap();
     bench.write("docs/mine.md", "# Mine\n");
-    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"];
+    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--docs", "docs"];
     bench.ok(&args);
     assert_eq!(common::entries(&bench.path.join("docs")), ["mine.md", "reproduction", "reproduction.md"]);
     assert_eq!(common::entries(&bench.path.join("docs/reproduction")), ["figures", "toy.md"]);

@@ -85,7 +85,7 @@ fn seeds_follow_each_other_and_come_with_intervals() {
     let (one, two) = (run("a", "1"), run("b", "2"));
     assert_eq!(one, two, "the number of threads shows");
     assert!(one.contains("3 seeds") && one.contains(" ± "), "{one}");
-    for file in ["numbers.csv", "cdf.csv"] {
+    for file in ["metrics.csv", "cdf.csv"] {
         assert!(bench.read(&format!("a/{file}")) == bench.read(&format!("b/{file}")), "{file}");
     }
     // Each is the run of that seed, and nothing else.

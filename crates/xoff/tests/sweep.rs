@@ -278,27 +278,27 @@ fn no_sweep_takes_the_place_of_another_unasked() {
         (name, stderr(&output))
     };
     let first = directory(&one);
-    assert_eq!(first, ("tiny-swept".to_owned(), String::new()));
-    let table = bench.read("results/tiny-swept/runs.parquet");
+    assert_eq!(first, ("tiny-sweep".to_owned(), String::new()));
+    let table = bench.read("results/tiny-sweep/runs.parquet");
     let second = directory(&other);
-    assert_eq!(second.0, "tiny-swept-2");
-    assert!(second.1.contains("results/tiny-swept holds another sweep of tiny"), "{}", second.1);
-    assert_eq!(bench.read("results/tiny-swept/runs.parquet"), table);
+    assert_eq!(second.0, "tiny-sweep-2");
+    assert!(second.1.contains("results/tiny-sweep holds another sweep of tiny"), "{}", second.1);
+    assert_eq!(bench.read("results/tiny-sweep/runs.parquet"), table);
     // Each is found again, and more of it resumes.
-    assert_eq!((directory(&one).0, directory(&other).0), ("tiny-swept".to_owned(), "tiny-swept-2".to_owned()));
-    assert_eq!(directory(&["--axis", "traffic.0.load=0.3,0.5,0.6", "--seeds=2"]).0, "tiny-swept");
+    assert_eq!((directory(&one).0, directory(&other).0), ("tiny-sweep".to_owned(), "tiny-sweep-2".to_owned()));
+    assert_eq!(directory(&["--axis", "traffic.0.load=0.3,0.5,0.6", "--seeds=2"]).0, "tiny-sweep");
     // One that shares runs with the first finds them there.
-    assert_eq!(directory(&["--axis", "traffic.0.load=0.6"]).0, "tiny-swept-3");
+    assert_eq!(directory(&["--axis", "traffic.0.load=0.6"]).0, "tiny-sweep-3");
     let runs = |name: &str| {
         let store = bench.path.join("results").join(name).join("runs");
         let folders = common::entries(&store).into_iter().map(|folder| store.join(folder));
         folders.flat_map(|folder| common::entries(&folder)).collect::<Vec<_>>()
     };
-    let taken = runs("tiny-swept-3");
-    assert!(taken.len() == 1 && runs("tiny-swept").contains(&taken[0]), "{taken:?}");
+    let taken = runs("tiny-sweep-3");
+    assert!(taken.len() == 1 && runs("tiny-sweep").contains(&taken[0]), "{taken:?}");
     // Where it is asked for, it is said.
-    let asked = directory(&[&other[..], &["--out", "results/tiny-swept"]].concat());
-    assert!(asked.0 == "tiny-swept" && asked.1.contains("whose tables and report are replaced"), "{asked:?}");
+    let asked = directory(&[&other[..], &["--out", "results/tiny-sweep"]].concat());
+    assert!(asked.0 == "tiny-sweep" && asked.1.contains("whose tables and report are replaced"), "{asked:?}");
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn experiments_and_scenarios_name_the_preset_of_dcqcn() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "toml") {
                 let text = fs::read_to_string(&path).unwrap();
-                let readings = path.ends_with("reading.toml");
+                let readings = path.ends_with("interpretations.toml");
                 for (at, name) in text.match_indices("dcqcn\"") {
                     // A point of a reading may have this name; a scheme may not.
                     if readings && !text[..at].ends_with("scheme = \"") {

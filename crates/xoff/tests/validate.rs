@@ -72,7 +72,7 @@ fn our_own_results_agree_with_themselves() {
     assert_eq!(run["random"].as_bool(), Some(false));
     assert_eq!(run["pfc_equal"].as_u64(), Some(pfc.lines().count() as u64));
     assert!(run["seconds_theirs"].is_null());
-    let shown = bench.ok(&["validate", "reference", "--book", "book"]);
+    let shown = bench.ok(&["validate", "reference", "--docs", "book"]);
     assert!(shown.contains("1 of 1 runs are within tolerance."), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     let page = text(&bench, "book/validation.md");

@@ -58,7 +58,7 @@ pub fn demo() -> Result<(), Stop> {
         DEMO_SCHEMES.iter().map(|name| scheme_label(name)).collect::<Vec<_>>().join(", ")
     );
     let shown = show(&wrap::folded(&intro, wrap::columns()));
-    let out = Path::new("results").join("victim-flow-compared");
+    let out = Path::new("results").join("victim-flow-compare");
     let seeds = vec![entries.runs[0].loaded.plan.seed];
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
     // A newcomer sees one table; the report has the others. What is not readable above does not cost the
@@ -73,7 +73,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let options = args.scenario.options(None);
     let entries = load_all(&scenario, &options, &args.schemes)?;
     let first = &entries.runs[0].loaded;
-    let out = args.out.directory(&format!("{}-compared", first.name));
+    let out = args.out.directory(&format!("{}-compare", first.name));
     let seeds = args.seeds.list(first.plan.seed)?;
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
     run_all(&plan, &entries.skipped, (out.as_deref(), usize::MAX, args.delta), &args.show)

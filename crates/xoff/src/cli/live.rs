@@ -26,13 +26,13 @@ pub const EXAMPLES: &str = "\
 Frames are those of the captures, byte for byte. Rates are divided by k and times multiplied, so that
 10 Gb/s links become links that this machine can serve; results are in the scenario's own time.
   sudo xoff live scenarios/live/pcn-testbed.toml
-  sudo xoff live scenarios/live/victim.toml --scheme mercury --k 200
+  sudo xoff live scenarios/live/victim.toml --scheme mercury --dilation 200
   xoff compare-live results/live-victim            how far that is from the simulation
   sudo xoff live scenarios/live/victim.toml --shell 'h0=tcpdump -ni to-s0 -c 20'
 Several machines, one node on each; they wait for each other and begin together:
-  sudo xoff live pair.toml --clock wall --k 1000 --attach eth1 --as h0
+  sudo xoff live pair.toml --clock realtime --dilation 1000 --attach eth1 --as h0
 On a machine that others use, too: without --no-nice it goes before their programs.
-Exit code 1 if the machine was too slow for k: the clock stood still for more than --slip of the time, or
+Exit code 1 if the machine was too slow for k: the clock stood still for more than --max-frozen of the time, or
 events were later than a tenth of a frame's time.";
 
 #[derive(Args)]
@@ -42,16 +42,16 @@ pub struct LiveArgs {
     /// A scheme in place of the scenario's: NAME[:PRESET][+BASE[:PRESET]]
     #[arg(long, value_name = "SCHEME")]
     scheme: Option<String>,
-    /// Times are multiplied by it and rates divided: a number, or `auto`, which takes the smallest at which a trial on
-    /// this machine keeps up
-    #[arg(long = "k", value_name = "K", default_value = "auto", value_parser = scale)]
-    k: Scale,
-    /// What the clock does when the machine is late: `elastic` stands still, `wall` goes on
-    #[arg(long, value_enum, default_value_t = ClockArg::Elastic)]
+    /// Time dilation factor: virtual time runs K times slower than wall time, and rates are divided by K; `auto` takes
+    /// the smallest at which trial runs on this machine keep up
+    #[arg(long, alias = "k", value_name = "K|auto", default_value = "auto", value_parser = scale)]
+    dilation: Scale,
+    /// When the event loop lags: `freeze` stops virtual time, `realtime` does not
+    #[arg(long, value_enum, default_value_t = ClockArg::Freeze)]
     clock: ClockArg,
-    /// The largest share of time in which the clock may stand still
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
-    slip: f64,
+    /// Fail if virtual time was frozen for a larger share of the run
+    #[arg(long, alias = "slip", value_name = "SHARE", default_value = "2%", value_parser = share)]
+    max_frozen: f64,
     /// Use an interface of this machine for a port of --as, and build nothing: INTERFACE, or PORT=INTERFACE where the
     /// node has several (`s0->h1=eth2`)
     #[arg(long, value_name = "INTERFACE", requires = "node")]
@@ -62,7 +62,7 @@ pub struct LiveArgs {
     /// How long to wait for the processes of the other nodes, with --attach
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = patience, requires = "attach")]
     wait: Duration,
-    /// Nice level of this process, -20 (before all others) to 19 [default: -20; with `--clock wall` real-time priority
+    /// Nice level of this process, -20 (before all others) to 19 [default: -20; with `--clock realtime` real-time priority
     /// instead]
     #[arg(long, value_name = "LEVEL", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     nice: Option<i32>,
@@ -105,15 +105,17 @@ fn share(text: &str) -> Result<f64, String> {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClockArg {
-    Elastic,
-    Wall,
+    #[value(alias = "elastic")]
+    Freeze,
+    #[value(alias = "wall")]
+    Realtime,
 }
 
 impl ClockArg {
     fn kind(self) -> Kind {
         match self {
-            ClockArg::Elastic => Kind::Elastic,
-            ClockArg::Wall => Kind::Wall,
+            ClockArg::Freeze => Kind::Elastic,
+            ClockArg::Realtime => Kind::Wall,
         }
     }
 }
@@ -139,11 +141,11 @@ pub fn live(args: &LiveArgs) -> Result<(), Stop> {
     let mut settings = Settings {
         clock: args.clock.kind(),
         k: 1.0,
-        slip_bound: args.slip,
+        slip_bound: args.max_frozen,
         own: attached.iter().flatten().map(|(node, _)| *node).collect(),
         scheduling,
     };
-    settings.k = match args.k {
+    settings.k = match args.dilation {
         Scale::Of(k) => k,
         Scale::Auto => calibrated(&stage, &settings, &mut testbed, args)?,
     };
@@ -208,8 +210,8 @@ fn precedence(args: &LiveArgs) -> Precedence {
     match (args.no_nice, args.nice, args.clock) {
         (true, _, _) => Precedence::None,
         (false, Some(level), _) => Precedence::Nice(level),
-        (false, None, ClockArg::Elastic) => Precedence::Nice(priority::NICE),
-        (false, None, ClockArg::Wall) => Precedence::RealTime,
+        (false, None, ClockArg::Freeze) => Precedence::Nice(priority::NICE),
+        (false, None, ClockArg::Realtime) => Precedence::RealTime,
     }
 }
 
@@ -333,14 +335,14 @@ fn attachment(args: &LiveArgs, loaded: &Loaded) -> Result<Option<Vec<Attachment>
         };
         ports.push((port, interface.to_owned()));
     }
-    if args.clock != ClockArg::Wall {
-        return Err(Diagnostic::new("an elastic clock cannot stop on other machines too")
-            .help("use `--clock wall` with --attach")
+    if args.clock != ClockArg::Realtime {
+        return Err(Diagnostic::new("virtual time cannot be frozen on other machines too")
+            .help("use `--clock realtime` with --attach")
             .into());
     }
-    if matches!(args.k, Scale::Auto) {
-        return Err(Diagnostic::new("`--k auto` cannot speak for other machines")
-            .help("name the same number on all of them: `--k 1000`")
+    if matches!(args.dilation, Scale::Auto) {
+        return Err(Diagnostic::new("`--dilation auto` cannot choose for other machines")
+            .help("name the same number on all of them: `--dilation 1000`")
             .into());
     }
     if xoff_run::drive::sources(loaded).iter().any(|source| source.reacts()) {

@@ -13,6 +13,7 @@ mod new;
 mod place;
 mod print;
 mod progress;
+mod renamed;
 pub(crate) mod reproduce;
 mod run;
 mod seeds;
@@ -283,6 +284,8 @@ pub fn main() -> ExitCode {
     library::provide(crate::inside::FILES);
     colour::look_for(std::env::args_os());
     let command = Cli::command().term_width(wrap::columns()).color(colour::choice());
+    let arguments: Vec<_> = std::env::args_os().collect();
+    renamed::notes(&command, &arguments).iter().for_each(|note| tell_folded(&format!("warning: {note}")));
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let ended = match parsed {
         Ok(cli) => signals::watch().map_err(Stop::System).and_then(|()| obey(cli)),

@@ -1,5 +1,6 @@
 //! `xoff reproduce`: the papers' experiments, drawn and judged.
 
+use super::print::tell_folded;
 use super::progress::Whole;
 use super::typed::command;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
@@ -28,13 +29,13 @@ pub struct ReproduceArgs {
     /// How large the experiments are run
     #[arg(long, value_enum, default_value = "quick")]
     scale: Scale,
-    /// How the papers are read where they leave something open: names of readings, or `all` to see them side by side
-    /// [default: the main reading of each paper]
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    reading: Vec<String>,
+    /// Assumptions where a paper is ambiguous: names of interpretations, or `all` to see them side by side [default: the
+    /// main one of each paper]
+    #[arg(long, alias = "reading", value_name = "NAME", value_delimiter = ',')]
+    interpretation: Vec<String>,
     /// In place of a report, every combination of choices at some open points of a paper, and how many claims hold
     /// under each: names of points, or `all` [default: those that its file names]
-    #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "reading", num_args = 0.., require_equals = true, default_missing_value = STATED)]
+    #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "interpretation", num_args = 0.., require_equals = true, default_missing_value = STATED)]
     search: Vec<String>,
     /// Seeds for each experiment with randomness in it, in place of its own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -52,8 +53,8 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     from: PathBuf,
     /// Also write the pages as documents: DIR/reproduction.md, and DIR/reproduction/ with a page per paper and figures
-    #[arg(long, value_name = "DIR")]
-    book: Option<PathBuf>,
+    #[arg(long, alias = "book", value_name = "DIR")]
+    docs: Option<PathBuf>,
     /// Take finished runs that another build of the same version made
     #[arg(long)]
     any_build: bool,
@@ -66,6 +67,7 @@ const RUNS: &str = "runs";
 
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let catalogue = Catalogue::open(&args.from)?;
+    catalogue.notes.iter().for_each(|note| tell_folded(&format!("warning: {note}")));
     if args.names.is_empty() {
         return list(&catalogue, &args.show);
     }
@@ -73,7 +75,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         return search(args, &catalogue);
     }
     let began = Instant::now();
-    let sets = InterpretationSet::choose(&catalogue, &args.names, &args.reading)?;
+    let sets = InterpretationSet::choose(&catalogue, &args.names, &args.interpretation)?;
     let prepared: Vec<Reproduction<'_>> = sets.iter().map(|set| set.prepare(args.scale)).collect::<Result<_, _>>()?;
     let (out, workplace) = open_out(args)?;
     let options = options(args, &workplace);
@@ -101,7 +103,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     made.report.commit = commit(&args.from).unwrap_or_default();
     made.report.wall_seconds = began.elapsed().as_secs_f64();
     write(&made, workplace.path())?;
-    if let Some(folder) = &args.book {
+    if let Some(folder) = &args.docs {
         write_docs(&mut made, folder)?;
     }
     if args.show.json {
@@ -157,7 +159,7 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
         let csv = found.csv();
         staging.write(&format!("{paper}-search.csv"), csv.as_bytes())?;
         charts.push(found.chart());
-        if let Some(docs) = &args.book {
+        if let Some(docs) = &args.docs {
             write_search(&found, docs)?;
         }
         let mut grid =

@@ -81,7 +81,7 @@ pub struct SweepArgs {
     /// Say how many runs there are and what they would take, and run nothing else
     #[arg(long)]
     dry_run: bool,
-    /// Directory of the results; what is finished in it is not run again [default: results/NAME-swept, or NAME-swept-2 and so on where another sweep is]
+    /// Directory of the results; what is finished in it is not run again [default: results/NAME-sweep, or NAME-sweep-2 and so on where another sweep is]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "task", "dry_run"])]
     out: Option<PathBuf>,
     /// Write a plan for a cluster to DIR, and run nothing

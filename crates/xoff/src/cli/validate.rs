@@ -20,7 +20,7 @@ Exit code 1: a run is outside tolerance.
   xoff validate reference reference2            all runs of two folders
   xoff validate reference --only probe_hp       one of them
   xoff validate reference --set model.ecmp=mix  what their choice of paths is worth
-  xoff validate reference --book docs           and write docs/validation.md")]
+  xoff validate reference --docs docs           and write docs/validation.md")]
 pub struct ValidateArgs {
     /// Folders with runs/NAME/config.txt, fct.txt and, if there was PFC, pfc.txt
     #[arg(required = true, value_name = "FOLDER")]
@@ -35,8 +35,8 @@ pub struct ValidateArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Also write DIR/validation.md, the whole as one document
-    #[arg(long, value_name = "DIR")]
-    book: Option<PathBuf>,
+    #[arg(long, alias = "book", value_name = "DIR")]
+    docs: Option<PathBuf>,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -64,7 +64,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
         },
         runs,
     };
-    if let Some(folder) = &args.book {
+    if let Some(folder) = &args.docs {
         write_page(&folder.join("validation.md"), &report::markdown(&validation))?;
     }
     if args.json {

@@ -34,7 +34,12 @@ pub struct Catalogue {
     pub experiments: Vec<Experiment>,
     pub claims: Vec<Claim>,
     pub deviations: Vec<Deviation>,
+    /// What to tell of files that have former names, accepted until 2.0.
+    pub notes: Vec<String>,
 }
+
+/// The file of a paper's interpretations, without its ending, and its former name.
+const INTERPRETATIONS: [&str; 2] = ["interpretations", "reading"];
 
 type Problems = Vec<Diagnostic>;
 
@@ -53,13 +58,20 @@ impl Catalogue {
             experiments: Vec::new(),
             claims: Vec::new(),
             deviations: Vec::new(),
+            notes: Vec::new(),
         };
         for (id, path) in papers {
             let files = toml_files(&path).unwrap_or_default();
             let mut add = || -> Result<(), Diagnostic> {
                 catalogue.papers.push(read_paper(&path.join("paper.toml"), &id)?);
-                catalogue.readings.push(match files.iter().find(|(stem, _)| stem == "reading") {
-                    Some((_, file)) => Readings::read(open(file, "reading")?, &id)?,
+                catalogue.readings.push(match files.iter().find(|(stem, _)| INTERPRETATIONS.contains(&stem.as_str())) {
+                    Some((stem, file)) => {
+                        if stem != INTERPRETATIONS[0] {
+                            let new = format!("{}.toml", INTERPRETATIONS[0]);
+                            catalogue.notes.push(format!("`{}` is now called `{new}`", file.display()));
+                        }
+                        Readings::read(open(file, "reading")?, &id)?
+                    }
                     None => Readings::plain(&id),
                 });
                 Ok(())
@@ -68,7 +80,7 @@ impl Catalogue {
                 problems.push(problem);
             }
             for (stem, file) in files {
-                if stem == "paper" || stem == "reading" {
+                if stem == "paper" || INTERPRETATIONS.contains(&stem.as_str()) {
                     continue;
                 }
                 match open(&file, "experiment")

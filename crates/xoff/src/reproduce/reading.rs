@@ -8,7 +8,7 @@ use super::experiment::{Experiment, RunGroup};
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::reader::{Result, Table, Text};
 
-/// `experiments/PAPER/reading.toml`.
+/// `experiments/PAPER/interpretations.toml`.
 #[derive(Clone)]
 pub struct Readings {
     /// `pcn`.

@@ -190,8 +190,8 @@ pub fn markdown(validation: &Validation) -> String {
     };
     let mut out = format!(
         "# Agreement with other simulators\n\n\
-         <!-- Written by `xoff validate FOLDER --book docs`; do not edit. -->\n\n\
-         Written by `xoff validate FOLDER --book docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
+         <!-- Written by `xoff validate FOLDER --docs docs`; do not edit. -->\n\n\
+         Written by `xoff validate FOLDER --docs docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
          authors' ns-3 simulator, of PowerTCP's authors' (`inet_*`) and of the TCD authors' (`tcd_*`), and what they made \
          of them; its files are not part of this project. Xoff imports each configuration (`xoff import hpcc`, `xoff \
          import tcd`), runs it, and compares flow by flow.{changed}\n\n\

@@ -36,7 +36,7 @@ function keyOf(flows: Flows, order: Order): ((flow: number) => number) | null {
     case "size":
       return (flow) => flows.size_bytes[flow] ?? Number.MAX_VALUE;
     case "goodput":
-      return (flow) => flows.goodput_gbps[flow]!;
+      return (flow) => flows.goodput_gbps[flow] ?? -1;
     case "finish":
       return (flow) => flows.finish_us[flow] ?? Number.MAX_VALUE;
   }

@@ -134,6 +134,7 @@ function flowFacts(flows: Flows, flow: number): HTMLElement {
   const finish = flows.finish_us[flow] ?? null;
   const ideal = flows.ideal_us[flow] ?? null;
   const slowdown = flows.slowdown[flow] ?? null;
+  const goodput = flows.goodput_gbps[flow] ?? null;
   return facts([
     ["size", size === null ? "endless" : exactBytes(size), size ?? -1],
     ["delivered", exactBytes(flows.delivered_bytes[flow]!), flows.delivered_bytes[flow]!],
@@ -142,7 +143,7 @@ function flowFacts(flows: Flows, flow: number): HTMLElement {
     ["took", finish === null ? "–" : duration(finish - start)],
     ["ideal", ideal === null ? "–" : duration(ideal)],
     ["slowdown", slowdown === null ? "–" : `${short(slowdown)}×`, slowdown ?? -1],
-    ["goodput", gbps(flows.goodput_gbps[flow]!)],
+    ["goodput", goodput === null ? "–" : gbps(goodput)],
     ["marked packets", grouped(flows.marked[flow]!)],
     ["notifications", grouped(flows.notifications[flow]!)],
     ["retransmitted", grouped(flows.retransmitted[flow]!)],

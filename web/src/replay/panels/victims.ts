@@ -40,7 +40,7 @@ export class VictimsPanel implements Panel {
         row.append(
           el("div", {}, name, el("span", { class: "number", "data-value": victim.lost_bytes }, `lost ${bytes(victim.lost_bytes)}`)),
           el("div", { class: "dim" }, `held ${duration(victim.held_us)} (${percent(victim.held_share)} of its life) by ${plural(victim.stops, "pause")}`),
-          el("div", { class: "dim" }, "root ", victim.root_port === null ? "unknown" : nameOf(run.portName(victim.root_port))),
+          el("div", { class: "dim" }, "root ", nameOf(run.portName(victim.root_port))),
         );
       },
       chosen: (i) => this.app.selectFlow(victims.victims[i]!.flow),

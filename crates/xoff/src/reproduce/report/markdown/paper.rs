@@ -43,7 +43,7 @@ fn how_it_is_read(paper: &PaperPage) -> String {
     }
     let mut out = format!(
         "## How the paper is read\n\nThis page is about the reading *{}*; another is run with `xoff reproduce {} \
-         --reading NAME`. Points, choices and readings are in `experiments/{}/reading.toml`.\n\n",
+         --interpretation NAME`. Points, choices and readings are in `experiments/{}/interpretations.toml`.\n\n",
         inline(&paper.reading),
         paper.id,
         paper.id
