@@ -184,7 +184,7 @@ const COLLECTIVES_SHOWN: usize = 4;
 /// The traffic sources with finite flows.
 fn sources(entries: &[Entry]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for of in summaries(entries).flat_map(|run| &run.by_source) {
+    for of in summaries(entries).flat_map(|run| &run.flows.by_source) {
         if !found.contains(&of.source) {
             found.push(of.source.clone());
         }
@@ -193,7 +193,7 @@ fn sources(entries: &[Entry]) -> Vec<String> {
 }
 
 fn of_source<'a>(run: &'a Summary, source: &str) -> Option<&'a SourceFlows> {
-    run.by_source.iter().find(|of| of.source == source)
+    run.flows.by_source.iter().find(|of| of.source == source)
 }
 
 /// Where a distribution is found in a summary, if it is there.
@@ -274,7 +274,7 @@ fn size_sheet(entries: &[Entry], source: &str) -> Option<Sheet> {
 }
 
 fn pause_column() -> Column {
-    Column::new("pause_frames", "PAUSE", count, |run| (run.pause_frames as f64).into())
+    Column::new("pause_frames", "PAUSE", count, |run| (run.counts.pause_frames as f64).into())
 }
 
 /// For any scenario.
@@ -287,10 +287,10 @@ fn network_groups(entries: &[Entry]) -> Vec<Group> {
         });
         groups.push(("jobs".to_owned(), vec![time]));
     }
-    if summaries(entries).any(|run| run.flows_total > run.flows_endless) {
+    if summaries(entries).any(|run| run.flows.flows_total > run.flows.flows_endless) {
         let done = Column::new("flows_completed", "done", percent_down, |run| {
-            let flows = run.flows_total - run.flows_endless;
-            (flows > 0).then(|| run.flows_completed as f64 / flows as f64).into()
+            let flows = run.flows.flows_total - run.flows.flows_endless;
+            (flows > 0).then(|| run.flows.flows_completed as f64 / flows as f64).into()
         });
         groups.push(("flows".to_owned(), vec![done]));
     }
@@ -310,9 +310,9 @@ fn network_groups(entries: &[Entry]) -> Vec<Group> {
         groups.push(("long flows".to_owned(), vec![mean, fairness]));
     }
     let network = vec![
-        Column::new("goodput90_gbps", "goodput90", brief, |run| run.goodput90_gbps.into()),
+        Column::new("goodput90_gbps", "goodput90", brief, |run| run.flows.goodput90_gbps.into()),
         pause_column(),
-        Column::new("drops", "drops", count, |run| (run.drops as f64).into()),
+        Column::new("drops", "drops", count, |run| (run.counts.drops as f64).into()),
         Column::new("worst_queue.peak_bytes", "queue", brief_size, |run| {
             run.worst_queue.as_ref().map(|queue| queue.peak_bytes as f64).into()
         }),
@@ -323,7 +323,7 @@ fn network_groups(entries: &[Entry]) -> Vec<Group> {
 
 fn general_notes(entries: &[Entry]) -> Vec<String> {
     let mut notes = Vec::new();
-    if summaries(entries).any(|run| run.flows_total > run.flows_endless) {
+    if summaries(entries).any(|run| run.flows.flows_total > run.flows.flows_endless) {
         notes.push("done: finite flows that finished. slowdown: 1 is the flow alone on an idle network.".to_owned());
     }
     if summaries(entries).any(|run| run.long_flows().next().is_some()) {

@@ -108,7 +108,7 @@ fn distributions(entries: &[Entry]) -> io::Result<Vec<u8>> {
     out.write_record(["scheme", "seed", "source", "flows", "percent", "fct_us", "slowdown"])?;
     for entry in entries {
         for summary in entry.summaries() {
-            for of in &summary.by_source {
+            for of in &summary.flows.by_source {
                 let values = of.cdf.percent.iter().zip(&of.cdf.fct_us).zip(&of.cdf.slowdown);
                 for ((percent, fct), slowdown) in values {
                     let numbers = [percent, fct, slowdown].map(f64::to_string);
@@ -232,7 +232,7 @@ mod tests {
         assert!(classes.len() == 2 * 3 && classes.iter().all(|row| !row[4].is_empty()), "{classes:?}");
         for row in &classes {
             let entry = entries.iter().find(|entry| entry.scheme == called(row)).unwrap();
-            let of = entry.summaries().flat_map(|run| &run.by_source[0].slowdown_classes);
+            let of = entry.summaries().flat_map(|run| &run.flows.by_source[0].slowdown_classes);
             let own: Vec<f64> = of.filter(|class| class.place() == number(&row[2])).map(|class| class.p99).collect();
             let of = Estimate::of(&own).unwrap();
             assert_eq!(own.len(), 3, "all seeds count");

@@ -28,7 +28,7 @@ pub fn of_run(run: &Summary) -> String {
     if parts.is_empty() {
         parts.extend(long_flows(run));
     }
-    parts.push(format!("{} and {}", frames(run.pause_frames as f64), drops(run)));
+    parts.push(format!("{} and {}", frames(run.counts.pause_frames as f64), drops(run)));
     sentence(&parts.join("; "))
 }
 
@@ -90,7 +90,7 @@ fn frames(sent: f64) -> String {
 }
 
 fn drops(run: &Summary) -> String {
-    match (run.drops, run.drops_lossless) {
+    match (run.counts.drops, run.counts.drops_lossless) {
         (0, _) => "no drop".to_owned(),
         (all, 0) => format!("{} dropped, none of them in a lossless class", packets(all)),
         (all, lossless) => format!("{} dropped, {} of them in a lossless class", packets(all), thousands(lossless)),
@@ -130,7 +130,7 @@ fn job_times(run: &Summary) -> Vec<String> {
 }
 
 fn finished(run: &Summary) -> Option<String> {
-    match (run.flows_total - run.flows_endless, run.flows_completed) {
+    match (run.flows.flows_total - run.flows.flows_endless, run.flows.flows_completed) {
         (0, _) => None,
         (1, 1) => Some("the only finite flow finished".to_owned()),
         (all, done) if all == done => Some(format!("all {} finite flows finished", thousands(all))),
@@ -142,7 +142,7 @@ fn finished(run: &Summary) -> Option<String> {
 fn slowest(run: &Summary) -> Option<String> {
     let of = largest(std::slice::from_ref(&run))?;
     let tail = Tail::of(of)?;
-    let whose = if run.by_source.len() > 1 { format!(" of {}", of.source) } else { String::new() };
+    let whose = if run.flows.by_source.len() > 1 { format!(" of {}", of.source) } else { String::new() };
     Some(format!("the {}{whose} is {}", tail.name(), brief(tail.read(of)?)))
 }
 
@@ -158,7 +158,7 @@ fn long_mean(run: &Summary) -> Option<f64> {
 
 /// Of all runs, the traffic source with the most flows that finished.
 fn largest<'a>(runs: &[&'a Summary]) -> Option<&'a SourceFlows> {
-    let all = runs.iter().flat_map(|run| &run.by_source).filter(|of| of.completed > 0);
+    let all = runs.iter().flat_map(|run| &run.flows.by_source).filter(|of| of.completed > 0);
     all.fold(None, |best: Option<&SourceFlows>, of| match best {
         Some(best) if best.completed >= of.completed => Some(best),
         _ => Some(of),
@@ -220,7 +220,7 @@ fn over_seeds(entry: &Entry) -> Vec<String> {
     } else {
         parts.extend(text(&long_mean, brief).map(|value| format!("long flows get {value} Gbps in the mean")));
     }
-    let sent: Vec<f64> = entry.series(|run| Some(run.pause_frames as f64)).values();
+    let sent: Vec<f64> = entry.series(|run| Some(run.counts.pause_frames as f64)).values();
     parts.extend(Estimate::of(&sent).map(|of| match of.mean {
         mean if mean <= 1.0 && mean.fract() == 0.0 => frames(mean),
         _ => format!("{} PAUSE frames", of.text(count)),
@@ -229,7 +229,7 @@ fn over_seeds(entry: &Entry) -> Vec<String> {
 }
 
 fn of_source<'a>(run: &'a Summary, source: &str) -> Option<&'a SourceFlows> {
-    run.by_source.iter().find(|of| of.source == source)
+    run.flows.by_source.iter().find(|of| of.source == source)
 }
 
 /// With the source that it is about.
@@ -311,7 +311,7 @@ fn pauses(entries: &[&Entry]) -> String {
     let mut all: Vec<(&str, Estimate)> = entries
         .iter()
         .filter_map(|entry| {
-            let sent = entry.series(|run| Some(run.pause_frames as f64)).values();
+            let sent = entry.series(|run| Some(run.counts.pause_frames as f64)).values();
             Some((scheme_label(&entry.scheme), Estimate::of(&sent)?))
         })
         .collect();
@@ -503,7 +503,7 @@ mod tests {
     fn who_sends_no_pause_frame_is_named_with_all_others_that_do_not() {
         let sends = |scheme: &str, frames: u64| {
             let mut entry = entry(scheme, 200, &[20]);
-            entry.runs[0].summary.pause_frames = frames;
+            entry.runs[0].summary.counts.pause_frames = frames;
             entry
         };
         let told = text(&[sends("none", 4775), sends("dcqcn:nic", 0), sends("dcqcn:paper", 0), sends("hpcc", 0)]);

@@ -382,7 +382,7 @@ mod tests {
     fn tables_come_back_as_columns() {
         let scratch = Scratch::new("read");
         let run = RunDirectory::open(&written(&scratch, env!("CARGO_PKG_VERSION"))).unwrap();
-        assert_eq!(run.summary.flows_total, 20_000);
+        assert_eq!(run.summary.flows.flows_total, 20_000);
         assert!(run.has(&tables::FLOWS));
         let mut rows = 0;
         let mut batches = 0;

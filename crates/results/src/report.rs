@@ -175,7 +175,7 @@ pub fn of_comparison(
     for (name, value) in &mut facts {
         match *name {
             "Simulated" => *value = span(summaries().map(|run| run.sim_time_us), microseconds),
-            "Flows" => *value = span(summaries().map(|run| run.flows_total as f64), count),
+            "Flows" => *value = span(summaries().map(|run| run.flows.flows_total as f64), count),
             _ => {}
         }
     }
@@ -279,12 +279,12 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
         ("Scenario", summary.name.clone()),
         ("Seed", summary.seed.to_string()),
         (if summary.reality.is_some() { "Lasted" } else { "Simulated" }, microseconds(summary.sim_time_us)),
-        ("Flows", thousands(summary.flows_total)),
+        ("Flows", thousands(summary.flows.flows_total)),
         ("Xoff", summary.version.clone()),
     ];
     if one_run {
         facts.insert(1, ("Scheme", scheme_label(&summary.scheme).to_owned()));
-        facts.push(("Packet hops", thousands(summary.packet_hops)));
+        facts.push(("Packet hops", thousands(summary.counts.packet_hops)));
     }
     facts
 }
@@ -298,7 +298,7 @@ fn ranges(facts: &mut [(&'static str, String)], outcomes: &[&Outcome]) {
     for (name, value) in facts.iter_mut() {
         let (text, (least, most)): (fn(f64) -> String, _) = match *name {
             "Simulated" | "Lasted" => (microseconds, ends(|run| run.sim_time_us)),
-            "Flows" => (|flows| thousands(flows as u64), ends(|run| run.flows_total as f64)),
+            "Flows" => (|flows| thousands(flows as u64), ends(|run| run.flows.flows_total as f64)),
             _ => continue,
         };
         if text(least) != text(most) && least <= most {
@@ -392,7 +392,7 @@ mod tests {
     fn facts_of_several_runs_are_those_of_all() {
         let entry = |scheme: &str, ms: f64, flows: u64| {
             let mut run = outcome("x");
-            (run.summary.scheme, run.summary.sim_time_us, run.summary.flows_total) =
+            (run.summary.scheme, run.summary.sim_time_us, run.summary.flows.flows_total) =
                 (scheme.into(), 1000.0 * ms, flows);
             Entry { scheme: scheme.to_owned(), runs: vec![run] }
         };

@@ -22,7 +22,58 @@ pub struct Summary {
     pub seed: u64,
     /// When the run ended, in simulated time.
     pub sim_time_us: f64,
+    /// Results of flows: how many, how long they took, how fast they were.
+    #[serde(flatten)]
+    pub flows: FlowResults,
+    /// Training jobs, in the order of their tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRow>,
+    /// From the first start of a job to the last end; `None` without jobs, or if one did not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_time_us: Option<f64>,
+    /// Counters of the whole run.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The longest egress queue of a switch.
+    pub worst_queue: Option<QueuePeak>,
+    /// Ingresses that used most of their headroom, those that used none by what they held.
+    pub nearest_xoff: Vec<IngressPeak>,
+    /// PAUSE frames by who sends them to whom.
+    pub pauses: Vec<LayerPauses>,
+    /// At most five, by utilisation.
+    pub busiest_links: Vec<LinkUse>,
+    /// What a disturbance did to long flows, where the run had both.
+    pub episode: Option<Episode>,
+    /// Storms and watchdogs, in order of time.
+    #[serde(default)]
+    pub disruptions: Vec<Disruption>,
+    /// What to know before trusting the numbers.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+    /// What the scenario measures itself, in its order.
+    #[serde(default)]
+    pub measures: Vec<MeasuredRow>,
+    /// Files of captured frames, in the scenario's order.
+    #[serde(default)]
+    pub captures: Vec<CaptureRow>,
+    /// What only a run on real packets has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reality: Option<Reality>,
+    /// Time, memory and threads that the run took; without its set-up unless it says so.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// What must be so in every run.
+    pub checks: Vec<Check>,
+    /// What its traffic still waited for when it ended, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
+    /// Why the run ended early, in words.
+    pub failure: Option<String>,
+}
 
+/// Results of flows: how many, how long they took, how fast they were.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowResults {
     /// All that started, endless ones included.
     pub flows_total: u64,
     /// Finite flows whose every byte was delivered.
@@ -47,14 +98,11 @@ pub struct Summary {
     pub goodput90_gbps: f64,
     /// All payload over the simulated time: the last flow decides it.
     pub goodput_to_end_gbps: f64,
+}
 
-    /// Training jobs, in the order of their tables.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub jobs: Vec<JobRow>,
-    /// From the first start of a job to the last end; `None` without jobs, or if one did not end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job_time_us: Option<f64>,
-
+/// Counters of the whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
     /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
     /// Data packets that receivers took.
@@ -98,39 +146,11 @@ pub struct Summary {
     pub deadlocks: u64,
     /// How often a watchdog took a queue for the victim of a PFC storm.
     pub watchdog_storms: u64,
+}
 
-    /// The longest egress queue of a switch.
-    pub worst_queue: Option<QueuePeak>,
-    /// Ingresses that used most of their headroom, those that used none by what they held.
-    pub nearest_xoff: Vec<IngressPeak>,
-    /// PAUSE frames by who sends them to whom.
-    pub pauses: Vec<LayerPauses>,
-    /// At most five, by utilisation.
-    pub busiest_links: Vec<LinkUse>,
-
-    /// What a disturbance did to long flows, where the run had both.
-    pub episode: Option<Episode>,
-
-    /// Storms and watchdogs, in order of time.
-    #[serde(default)]
-    pub disruptions: Vec<Disruption>,
-
-    /// What to know before trusting the numbers.
-    #[serde(default)]
-    pub warnings: Vec<Warning>,
-
-    /// What the scenario measures itself, in its order.
-    #[serde(default)]
-    pub measures: Vec<MeasuredRow>,
-
-    /// Files of captured frames, in the scenario's order.
-    #[serde(default)]
-    pub captures: Vec<CaptureRow>,
-
-    /// What only a run on real packets has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reality: Option<Reality>,
-
+/// Time, memory and threads that the run took; without its set-up unless it says so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
     /// Of the run, without its set-up.
     pub wall_seconds: f64,
     /// Of all its threads, without its set-up.
@@ -153,14 +173,6 @@ pub struct Summary {
     pub windows: Option<Windows>,
     /// The most memory that the process ever held, earlier runs included; 0 where the system does not tell.
     pub peak_rss_bytes: u64,
-
-    /// What must be so in every run.
-    pub checks: Vec<Check>,
-    /// What its traffic still waited for when it ended, in words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits_for: Vec<String>,
-    /// Why the run ended early, in words.
-    pub failure: Option<String>,
 }
 
 fn one() -> usize {
@@ -195,11 +207,11 @@ pub struct SourceFlows {
     pub flows: u64,
     /// Those behind all the rest.
     pub completed: u64,
-    /// As [`Summary::fct_us`].
+    /// As [`FlowResults::fct_us`].
     pub fct_us: Distribution,
-    /// As [`Summary::slowdown`].
+    /// As [`FlowResults::slowdown`].
     pub slowdown: Distribution,
-    /// As [`Summary::by_size`].
+    /// As [`FlowResults::by_size`].
     pub by_size: Vec<SizeClass>,
     /// Percentiles of the slowdown over sizes, in groups of equally many flows.
     pub slowdown_by_size: Vec<SlowdownGroup>,
@@ -230,9 +242,9 @@ pub struct SizeClass {
     pub flows: u64,
     /// Those behind the distributions.
     pub completed: u64,
-    /// As [`Summary::fct_us`].
+    /// As [`FlowResults::fct_us`].
     pub fct_us: Distribution,
-    /// As [`Summary::slowdown`].
+    /// As [`FlowResults::slowdown`].
     pub slowdown: Distribution,
 }
 
@@ -470,7 +482,7 @@ impl Summary {
 
     /// Throughput of the endless flows that are traffic of their own: queue pairs of jobs are not.
     pub(crate) fn long_flows(&self) -> impl Iterator<Item = &Throughput> {
-        self.throughput.iter().filter(|of| !self.jobs.iter().any(|job| job.name == of.label))
+        self.flows.throughput.iter().filter(|of| !self.jobs.iter().any(|job| job.name == of.label))
     }
 
     /// Every check held and nothing failed.

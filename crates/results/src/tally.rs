@@ -110,40 +110,48 @@ impl Tally {
             scheme: scheme.to_owned(),
             seed,
             sim_time_us: end.sim_end.as_us(),
-            flows_total: self.flows,
-            flows_completed: self.of_size.completed(),
-            flows_endless: self.endless.len() as u64,
-            fct_us: self.of_size.fct_us(),
-            slowdown: self.of_size.slowdown(),
-            by_size: self.of_size.by_size(),
-            slowdown_hpcc: self.hpcc.as_ref().map(HpccSlowdowns::by_size).unwrap_or_default(),
-            by_source: self.of_size.by_source(sources),
-            throughput: self.throughput(labels, end.sim_end),
-            goodput90_gbps: goodput(self.deliveries(end.sim_end)).unwrap_or(0.0) / 1e9,
-            goodput_to_end_gbps: if seconds > 0.0 { self.delivered_bytes as f64 * 8.0 / seconds / 1e9 } else { 0.0 },
+            flows: FlowResults {
+                flows_total: self.flows,
+                flows_completed: self.of_size.completed(),
+                flows_endless: self.endless.len() as u64,
+                fct_us: self.of_size.fct_us(),
+                slowdown: self.of_size.slowdown(),
+                by_size: self.of_size.by_size(),
+                slowdown_hpcc: self.hpcc.as_ref().map(HpccSlowdowns::by_size).unwrap_or_default(),
+                by_source: self.of_size.by_source(sources),
+                throughput: self.throughput(labels, end.sim_end),
+                goodput90_gbps: goodput(self.deliveries(end.sim_end)).unwrap_or(0.0) / 1e9,
+                goodput_to_end_gbps: if seconds > 0.0 {
+                    self.delivered_bytes as f64 * 8.0 / seconds / 1e9
+                } else {
+                    0.0
+                },
+            },
             jobs: Vec::new(),
             job_time_us: None,
-            packets_sent: c.data_packets_sent,
-            packets_delivered: c.data_packets_delivered,
-            packets_retransmitted: c.data_packets_retransmitted,
-            delivered_bytes: c.delivered_bytes,
-            packet_hops: c.packet_hops,
-            events: c.events,
-            marks: c.marks,
-            notifications: c.notifications_sent,
-            notices_refused: c.notices_refused,
-            acks: c.acks_sent,
-            naks: c.naks_sent,
-            timeouts: c.timeouts,
-            drops: c.drops_lossless + c.drops_lossy + c.drops_fault,
-            drops_lossless: c.drops_lossless,
-            drops_lossy: c.drops_lossy,
-            drops_fault: c.drops_fault,
-            pause_frames: c.pause_frames,
-            resume_frames: c.resume_frames,
-            refresh_frames: c.refresh_frames,
-            deadlocks: c.deadlocks,
-            watchdog_storms: c.watchdog_storms,
+            counts: Counts {
+                packets_sent: c.data_packets_sent,
+                packets_delivered: c.data_packets_delivered,
+                packets_retransmitted: c.data_packets_retransmitted,
+                delivered_bytes: c.delivered_bytes,
+                packet_hops: c.packet_hops,
+                events: c.events,
+                marks: c.marks,
+                notifications: c.notifications_sent,
+                notices_refused: c.notices_refused,
+                acks: c.acks_sent,
+                naks: c.naks_sent,
+                timeouts: c.timeouts,
+                drops: c.drops_lossless + c.drops_lossy + c.drops_fault,
+                drops_lossless: c.drops_lossless,
+                drops_lossy: c.drops_lossy,
+                drops_fault: c.drops_fault,
+                pause_frames: c.pause_frames,
+                resume_frames: c.resume_frames,
+                refresh_frames: c.refresh_frames,
+                deadlocks: c.deadlocks,
+                watchdog_storms: c.watchdog_storms,
+            },
             worst_queue: worst_queue(names, end),
             nearest_xoff: nearest_xoff(names, end),
             pauses: pauses_by_layer(names, end),
@@ -154,15 +162,17 @@ impl Tally {
             measures: Vec::new(),
             captures: Vec::new(),
             reality: None,
-            wall_seconds: end.wall.as_secs_f64(),
-            run_cpu_seconds: cpu,
-            setup_seconds: end.setup.as_secs_f64(),
-            packet_hops_per_cpu_second: (cpu > 0.0).then(|| c.packet_hops as f64 / cpu),
-            parts: end.parts,
-            threads: end.threads,
-            one_part_because: end.one_part_because.map(str::to_owned),
-            windows: end.windows,
-            peak_rss_bytes: end.peak_rss,
+            cost: Cost {
+                wall_seconds: end.wall.as_secs_f64(),
+                run_cpu_seconds: cpu,
+                setup_seconds: end.setup.as_secs_f64(),
+                packet_hops_per_cpu_second: (cpu > 0.0).then(|| c.packet_hops as f64 / cpu),
+                parts: end.parts,
+                threads: end.threads,
+                one_part_because: end.one_part_because.map(str::to_owned),
+                windows: end.windows,
+                peak_rss_bytes: end.peak_rss,
+            },
             checks: self.checks(end),
             waits_for: end.waits.clone(),
             failure,
@@ -366,13 +376,13 @@ mod tests {
         let flows =
             [fixture::flow(0, 9_999, 0, 20), fixture::flow(1, 10_000, 5, 40), stuck, fixture::endless(4, 25_000_000)];
         let s = summary(&flows);
-        assert_eq!((s.flows_total, s.flows_completed, s.flows_endless), (4, 2, 1));
-        assert_eq!(s.fct_us.mean, Some(30.0));
-        assert_eq!((s.slowdown.p50, s.slowdown.p99), (Some(2.0), Some(4.0)));
-        let counts: Vec<(u64, u64)> = s.by_size.iter().map(|c| (c.flows, c.completed)).collect();
+        assert_eq!((s.flows.flows_total, s.flows.flows_completed, s.flows.flows_endless), (4, 2, 1));
+        assert_eq!(s.flows.fct_us.mean, Some(30.0));
+        assert_eq!((s.flows.slowdown.p50, s.flows.slowdown.p99), (Some(2.0), Some(4.0)));
+        let counts: Vec<(u64, u64)> = s.flows.by_size.iter().map(|c| (c.flows, c.completed)).collect();
         assert_eq!(counts, [(1, 1), (1, 1), (0, 0), (1, 0)]);
         // 25 MB in 10 ms.
-        assert_eq!((s.throughput[0].label.as_str(), s.throughput[0].mean_gbps), ("F0", 20.0));
+        assert_eq!((s.flows.throughput[0].label.as_str(), s.flows.throughput[0].mean_gbps), ("F0", 20.0));
     }
 
     #[test]
@@ -382,9 +392,13 @@ mod tests {
         let mut late = flows.clone();
         late[99].delivered_at = Some(Time::from_ms(10));
         let (without, with) = (summary(&flows), summary(&late));
-        assert!((without.goodput90_gbps - 1_000.0).abs() < 1e-6);
-        assert!((with.goodput90_gbps / without.goodput90_gbps - 1.0).abs() < 0.02, "{}", with.goodput90_gbps);
-        assert_eq!(with.goodput_to_end_gbps, 100.0);
+        assert!((without.flows.goodput90_gbps - 1_000.0).abs() < 1e-6);
+        assert!(
+            (with.flows.goodput90_gbps / without.flows.goodput90_gbps - 1.0).abs() < 0.02,
+            "{}",
+            with.flows.goodput90_gbps
+        );
+        assert_eq!(with.flows.goodput_to_end_gbps, 100.0);
     }
 
     #[test]
@@ -408,6 +422,6 @@ mod tests {
         // 11 MB in 10 ms of 40 Gb/s.
         assert_eq!(s.busiest_links[0].port, "r1->s1");
         assert!((s.busiest_links[0].utilisation - 0.22).abs() < 1e-12);
-        assert_eq!(s.fct_us, Distribution::default());
+        assert_eq!(s.flows.fct_us, Distribution::default());
     }
 }

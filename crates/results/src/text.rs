@@ -83,9 +83,9 @@ fn heading(title: &str, style: Style, width: usize) -> String {
 
 /// The distributions whose percentiles are shown.
 fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
-    let several = summary.by_source.len() > 1;
-    let mixed = summary.by_size.iter().filter(move |_| !several).map(|class| &class.fct_us);
-    let sources = || summary.by_source.iter().filter(move |_| several);
+    let several = summary.flows.by_source.len() > 1;
+    let mixed = summary.flows.by_size.iter().filter(move |_| !several).map(|class| &class.fct_us);
+    let sources = || summary.flows.by_source.iter().filter(move |_| several);
     let sizes = sources().flat_map(|of| of.by_size.iter().map(|class| &class.fct_us));
     mixed.chain(sizes).chain(sources().map(|of| &of.fct_us))
 }
@@ -97,26 +97,26 @@ pub(crate) fn footnote(summary: &Summary) -> Option<String> {
 
 /// One line on how fast the run was.
 pub(crate) fn speed_line(summary: &Summary) -> String {
-    let rate = match summary.packet_hops_per_cpu_second {
+    let rate = match summary.cost.packet_hops_per_cpu_second {
         Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
         None => "too short to time".to_owned(),
     };
-    let because = summary.one_part_because.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-    let parts = match (summary.parts, summary.threads) {
+    let because = summary.cost.one_part_because.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+    let parts = match (summary.cost.parts, summary.cost.threads) {
         (..2, _) => format!(", 1 partition, 1 thread{because}"),
         (parts, 1) => format!(", {parts} partitions, 1 thread"),
         (parts, threads) => format!(", {parts} partitions, {threads} threads"),
     };
     // Not every system says how much a process held.
-    let memory = match summary.peak_rss_bytes {
+    let memory = match summary.cost.peak_rss_bytes {
         0 => String::new(),
         peak => format!(", {} peak memory", bytes(peak / 100_000 * 100_000)),
     };
     format!(
         "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s{memory}\n",
-        thousands(summary.packet_hops),
-        thousands(summary.events),
-        brief(summary.wall_seconds),
+        thousands(summary.counts.packet_hops),
+        thousands(summary.counts.events),
+        brief(summary.cost.wall_seconds),
     )
 }
 
@@ -124,10 +124,10 @@ pub(crate) fn speed_line(summary: &Summary) -> String {
 /// would stand for all of their size.
 pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
     let mut all = Vec::new();
-    let whole = (summary.flows_total - summary.flows_endless, summary.flows_completed);
+    let whole = (summary.flows.flows_total - summary.flows.flows_endless, summary.flows.flows_completed);
     for (title, of_class, of_all, of_source) in [DISTRIBUTIONS[0], DISTRIBUTIONS[1]] {
-        match &summary.by_source[..] {
-            [] | [_] => all.push(by_size(title.to_owned(), &summary.by_size, of_class, (whole, of_all(summary)))),
+        match &summary.flows.by_source[..] {
+            [] | [_] => all.push(by_size(title.to_owned(), &summary.flows.by_size, of_class, (whole, of_all(summary)))),
             several => all.extend(several.iter().map(|of| {
                 let title = format!("{title}, {}", of.source);
                 by_size(title, &of.by_size, of_class, ((of.flows, of.completed), of_source(of)))
@@ -159,11 +159,11 @@ type Quantity =
     (&'static str, fn(&SizeClass) -> Distribution, fn(&Summary) -> Distribution, fn(&SourceFlows) -> Distribution);
 
 const DISTRIBUTIONS: [Quantity; 2] = [
-    ("flow completion time, us", |class| class.fct_us, |run| run.fct_us, |source| source.fct_us),
+    ("flow completion time, us", |class| class.fct_us, |run| run.flows.fct_us, |source| source.fct_us),
     (
         "slowdown (1 = as fast as on an idle network)",
         |class| class.slowdown,
-        |run| run.slowdown,
+        |run| run.flows.slowdown,
         |source| source.slowdown,
     ),
 ];
@@ -189,9 +189,9 @@ fn by_size(
 
 /// The slowdowns that scripts for the HPCC authors' `fct.txt` give, which are not ours.
 fn by_hpcc(summary: &Summary) -> Section {
-    let most = summary.slowdown_hpcc.iter().map(|class| class.slowdown.count).max().unwrap_or(0);
+    let most = summary.flows.slowdown_hpcc.iter().map(|class| class.slowdown.count).max().unwrap_or(0);
     let mut grid = distribution_grid("size", most);
-    for class in &summary.slowdown_hpcc {
+    for class in &summary.flows.slowdown_hpcc {
         distribution_row(&mut grid, &class.name, (class.slowdown.count, class.slowdown.count), class.slowdown);
     }
     let title = "slowdown by HPCC's definition (until the last ACK; its ideal counts a round trip), as in fct.txt";
@@ -200,9 +200,9 @@ fn by_hpcc(summary: &Summary) -> Section {
 
 /// One row per traffic source, where there are several.
 fn by_source(summary: &Summary, title: &str, pick: fn(&SourceFlows) -> Distribution) -> Section {
-    let most = summary.by_source.iter().map(|of| of.completed).max().unwrap_or(0);
+    let most = summary.flows.by_source.iter().map(|of| of.completed).max().unwrap_or(0);
     let mut grid = distribution_grid("source", most);
-    for of in summary.by_source.iter().filter(|_| summary.by_source.len() > 1) {
+    for of in summary.flows.by_source.iter().filter(|_| summary.flows.by_source.len() > 1) {
         distribution_row(&mut grid, &of.source, (of.flows, of.completed), pick(of));
     }
     Section { title: title.to_owned(), grid }
@@ -367,17 +367,17 @@ fn held_up(traffic: &[String]) -> String {
 
 fn network(summary: &Summary) -> Section {
     let mut grid = Grid::new(["goodput90", "delivered", "retransmitted", "marked", "notifications", "PAUSE", "drops"]);
-    let drops = match summary.drops {
+    let drops = match summary.counts.drops {
         0 => "0".to_owned(),
-        all => format!("{} ({} lossless)", thousands(all), thousands(summary.drops_lossless)),
+        all => format!("{} ({} lossless)", thousands(all), thousands(summary.counts.drops_lossless)),
     };
     grid.row([
-        format!("{} Gbps", brief(summary.goodput90_gbps)),
-        thousands(summary.packets_delivered),
-        thousands(summary.packets_retransmitted),
-        thousands(summary.marks),
-        thousands(summary.notifications),
-        thousands(summary.pause_frames),
+        format!("{} Gbps", brief(summary.flows.goodput90_gbps)),
+        thousands(summary.counts.packets_delivered),
+        thousands(summary.counts.packets_retransmitted),
+        thousands(summary.counts.marks),
+        thousands(summary.counts.notifications),
+        thousands(summary.counts.pause_frames),
         drops,
     ]);
     Section { title: "network".into(), grid }
@@ -517,11 +517,11 @@ mod tests {
     #[test]
     fn sizes_of_several_sources_are_not_mixed() {
         let mut two = sample();
-        let mut other = two.by_source[0].clone();
+        let mut other = two.flows.by_source[0].clone();
         other.source = "incast".into();
         let few = |class: &mut SizeClass| (class.flows, class.completed) = (3, 3);
         other.by_size.iter_mut().for_each(few);
-        two.by_source.push(other);
+        two.flows.by_source.push(other);
         let titles: Vec<String> = sections(&two).into_iter().map(|section| section.title).collect();
         for of in ["mice", "incast"] {
             let wanted = format!("slowdown (1 = as fast as on an idle network), {of}");

@@ -32,13 +32,7 @@ use xoff_scenario::traffic::JobInterval;
 /// Takes records as they come; memory does not grow with samples or pauses.
 pub struct RunWriter {
     names: Names,
-    name: String,
-    schemes: Vec<String>,
-    seed: u64,
-    labels: Vec<String>,
-    sources: Vec<String>,
-    scenario: String,
-    version: String,
+    identity: Identity,
     disturbance: Option<Time>,
     pauses_recorded: bool,
     figures: bool,
@@ -55,12 +49,24 @@ pub struct RunWriter {
     jobs: Jobs,
     /// What else of the plan the summary needs.
     run: RunSettings,
-    /// None if rows go nowhere.
-    /// Of the tables only flows are kept, without their scheme.
+    /// Only flows are kept of the tables, without their scheme.
     flows_alone: bool,
+    /// None if rows go nowhere.
     tables: Option<Tables>,
     /// Last, so that a dropped writer closes its files before they are removed.
     staging: Option<Staging>,
+}
+
+/// What is run, and what its parts are called.
+struct Identity {
+    name: String,
+    schemes: Vec<String>,
+    seed: u64,
+    labels: Vec<String>,
+    sources: Vec<String>,
+    /// The resolved scenario.
+    scenario: String,
+    version: String,
 }
 
 struct Tables {
@@ -150,13 +156,15 @@ impl RunWriter {
         let tables = wanted.then(|| Tables::create(staging.as_ref(), context)).transpose()?;
         Ok(RunWriter {
             names: Names::of(context.plan),
-            name: context.name.clone(),
-            schemes: context.schemes.clone(),
-            seed: context.seed,
-            labels: context.labels.clone(),
-            sources: context.sources.clone(),
-            scenario: context.scenario.clone(),
-            version: context.version.clone(),
+            identity: Identity {
+                name: context.name.clone(),
+                schemes: context.schemes.clone(),
+                seed: context.seed,
+                labels: context.labels.clone(),
+                sources: context.sources.clone(),
+                scenario: context.scenario.clone(),
+                version: context.version.clone(),
+            },
             disturbance: context.disturbance,
             pauses_recorded: context.plan.run.record_pauses,
             figures: context.figures,
@@ -203,12 +211,12 @@ impl RunWriter {
 
     fn write_flow(&mut self, flow: &FlowRecord, until: Time) -> io::Result<()> {
         let Some(tables) = &mut self.tables else { return Ok(()) };
-        let (label, path) = (label_name(&self.labels, flow.label), self.names.paths(&flow.path));
+        let (label, path) = (label_name(&self.identity.labels, flow.label), self.names.paths(&flow.path));
         let row = FlowRow {
             flow,
             until,
-            source: self.sources.get(flow.source as usize).map_or("", String::as_str),
-            scheme: self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str),
+            source: self.identity.sources.get(flow.source as usize).map_or("", String::as_str),
+            scheme: self.identity.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str),
             label: &label,
             path: &path,
             names: &self.names,
@@ -249,7 +257,7 @@ impl RunWriter {
             let facts = facts(sample.metric);
             let label;
             let entity = if facts.of_flow {
-                label = label_name(&self.labels, sample.label);
+                label = label_name(&self.identity.labels, sample.label);
                 label.as_str()
             } else {
                 self.names.port(sample.entity)
@@ -300,15 +308,17 @@ impl RunWriter {
         }
         let explain = |failure| failure::explain(failure, &self.names) + &failure::list_waits(&end.waits);
         let explained = end.failure.as_ref().map(explain);
-        let scheme = self.schemes.join("+");
-        let identity = (self.version.as_str(), self.name.as_str(), scheme.as_str(), self.seed);
-        let mut summary = self.tally.summary(identity, (&self.labels, &self.sources), &self.names, &end, explained);
+        let scheme = self.identity.schemes.join("+");
+        let identity =
+            (self.identity.version.as_str(), self.identity.name.as_str(), scheme.as_str(), self.identity.seed);
+        let mut summary =
+            self.tally.summary(identity, (&self.identity.labels, &self.identity.sources), &self.names, &end, explained);
         let names = &self.names;
         let setting = episode::Setting {
             disturbance: self.disturbance,
             sim_end: end.sim_end,
-            labels: &self.labels,
-            sources: &self.sources,
+            labels: &self.identity.labels,
+            sources: &self.identity.sources,
             pauses_recorded: self.pauses_recorded,
             host_of: &|port| names.node_of(peer(port)),
         };
@@ -321,13 +331,13 @@ impl RunWriter {
         summary.job_time_us = rows::time_us(&jobs.rows);
         summary.jobs = jobs.rows;
         self.judge(&mut summary, &end);
-        let curves = self.keeper.curves(&self.names, &self.labels);
+        let curves = self.keeper.curves(&self.names, &self.identity.labels);
         let mut outcome = Outcome {
             summary,
             failure: end.failure.clone(),
             curves,
             timelines: jobs.timelines,
-            scenario: self.scenario,
+            scenario: self.identity.scenario,
             directory: None,
         };
         let collected = match self.tables {
@@ -364,7 +374,8 @@ impl RunWriter {
     /// What must be said beside the numbers: who did not finish and why, and what to beware of.
     fn judge(&self, summary: &mut Summary, end: &RunEnd) {
         let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
-        let (disruptions, check) = self.fates.judge(&self.names, &self.labels, &end.storms, end.sim_end, stopped);
+        let (disruptions, check) =
+            self.fates.judge(&self.names, &self.identity.labels, &end.storms, end.sim_end, stopped);
         summary.disruptions = disruptions;
         // A job's connections outlive it.
         for of in &mut summary.disruptions {
@@ -384,8 +395,8 @@ impl RunWriter {
         }
         summary.checks.extend(summary.reality.as_ref().map(tally::of_reality).unwrap_or_default());
         summary.warnings.clone_from(&self.warnings);
-        summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
-        summary.warnings.extend(warnings::few_flows(&summary.slowdown));
+        summary.warnings.extend(self.timeouts.warning(&self.names, &self.identity.labels));
+        summary.warnings.extend(warnings::few_flows(&summary.flows.slowdown));
         summary.warnings.extend(warnings::unended(&end.waits).filter(|_| end.failure.is_none()));
     }
 }

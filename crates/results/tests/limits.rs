@@ -31,7 +31,7 @@ fn no_flow_beats_its_ideal_and_no_link_its_rate() {
         let loaded = Scenario::from_text("test.toml", TWO_TO_ONE, Path::new(".")).load(&options).unwrap();
         xoff_results::execute::execute(&loaded, None, |_| ()).unwrap().summary
     };
-    let slowdown = run(&sets).slowdown.p50.unwrap();
+    let slowdown = run(&sets).flows.slowdown.p50.unwrap();
     assert!((1.0..1.5).contains(&slowdown), "{slowdown}");
     for ns in 1_000_000..1_000_020 {
         let busiest = &run(&[&format!("run.stop={ns}ns"), "topology.delay=0ps", "topology.rate=1Gbps"]).busiest_links;

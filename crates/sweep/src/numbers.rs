@@ -26,13 +26,13 @@ pub fn union<'a>(all: impl IntoIterator<Item = &'a [Number]>) -> Vec<&'a Number>
 pub fn of_network(summary: &Summary) -> Vec<Number> {
     let mut to = Flat(Vec::new());
     to.real("sim_time_us", "us", Some(summary.sim_time_us));
-    to.count("flows_total", "", summary.flows_total);
-    to.count("flows_completed", "", summary.flows_completed);
-    to.count("flows_endless", "", summary.flows_endless);
-    to.distribution("fct_us", "us", &summary.fct_us);
-    to.distribution("slowdown", "1", &summary.slowdown);
-    to.sizes("by_size", &summary.by_size);
-    for of in &summary.by_source {
+    to.count("flows_total", "", summary.flows.flows_total);
+    to.count("flows_completed", "", summary.flows.flows_completed);
+    to.count("flows_endless", "", summary.flows.flows_endless);
+    to.distribution("fct_us", "us", &summary.flows.fct_us);
+    to.distribution("slowdown", "1", &summary.flows.slowdown);
+    to.sizes("by_size", &summary.flows.by_size);
+    for of in &summary.flows.by_source {
         let within = |name: &str| format!("by_source.{}.{name}", of.source);
         to.count(within("flows"), "", of.flows);
         to.count(within("completed"), "", of.completed);
@@ -40,7 +40,7 @@ pub fn of_network(summary: &Summary) -> Vec<Number> {
         to.distribution(within("slowdown"), "1", &of.slowdown);
         to.sizes(within("by_size"), &of.by_size);
     }
-    for of in &summary.throughput {
+    for of in &summary.flows.throughput {
         let within = |name: &str| format!("throughput.{}.{name}", of.label);
         to.count(within("flows"), "", of.flows);
         to.real(within("mean_gbps"), "Gbps", Some(of.mean_gbps));
@@ -49,8 +49,8 @@ pub fn of_network(summary: &Summary) -> Vec<Number> {
         to.real(within("fairness"), "1", of.fairness);
     }
     jobs(&mut to, summary);
-    to.real("goodput90_gbps", "Gbps", Some(summary.goodput90_gbps));
-    to.real("goodput_to_end_gbps", "Gbps", Some(summary.goodput_to_end_gbps));
+    to.real("goodput90_gbps", "Gbps", Some(summary.flows.goodput90_gbps));
+    to.real("goodput_to_end_gbps", "Gbps", Some(summary.flows.goodput_to_end_gbps));
     counters(&mut to, summary);
     to.incidents(summary);
     for row in &summary.measures {
@@ -85,27 +85,27 @@ fn jobs(to: &mut Flat, summary: &Summary) {
 
 fn counters(to: &mut Flat, summary: &Summary) {
     for (name, unit, value) in [
-        ("packets_sent", "", summary.packets_sent),
-        ("packets_delivered", "", summary.packets_delivered),
-        ("packets_retransmitted", "", summary.packets_retransmitted),
-        ("delivered_bytes", "bytes", summary.delivered_bytes),
-        ("packet_hops", "", summary.packet_hops),
-        ("events", "", summary.events),
-        ("marks", "", summary.marks),
-        ("notifications", "", summary.notifications),
-        ("notices_refused", "", summary.notices_refused),
-        ("acks", "", summary.acks),
-        ("naks", "", summary.naks),
-        ("timeouts", "", summary.timeouts),
-        ("drops", "", summary.drops),
-        ("drops_lossless", "", summary.drops_lossless),
-        ("drops_lossy", "", summary.drops_lossy),
-        ("drops_fault", "", summary.drops_fault),
-        ("pause_frames", "", summary.pause_frames),
-        ("resume_frames", "", summary.resume_frames),
-        ("refresh_frames", "", summary.refresh_frames),
-        ("deadlocks", "", summary.deadlocks),
-        ("watchdog_storms", "", summary.watchdog_storms),
+        ("packets_sent", "", summary.counts.packets_sent),
+        ("packets_delivered", "", summary.counts.packets_delivered),
+        ("packets_retransmitted", "", summary.counts.packets_retransmitted),
+        ("delivered_bytes", "bytes", summary.counts.delivered_bytes),
+        ("packet_hops", "", summary.counts.packet_hops),
+        ("events", "", summary.counts.events),
+        ("marks", "", summary.counts.marks),
+        ("notifications", "", summary.counts.notifications),
+        ("notices_refused", "", summary.counts.notices_refused),
+        ("acks", "", summary.counts.acks),
+        ("naks", "", summary.counts.naks),
+        ("timeouts", "", summary.counts.timeouts),
+        ("drops", "", summary.counts.drops),
+        ("drops_lossless", "", summary.counts.drops_lossless),
+        ("drops_lossy", "", summary.counts.drops_lossy),
+        ("drops_fault", "", summary.counts.drops_fault),
+        ("pause_frames", "", summary.counts.pause_frames),
+        ("resume_frames", "", summary.counts.resume_frames),
+        ("refresh_frames", "", summary.counts.refresh_frames),
+        ("deadlocks", "", summary.counts.deadlocks),
+        ("watchdog_storms", "", summary.counts.watchdog_storms),
     ] {
         to.count(name, unit, value);
     }
@@ -114,13 +114,13 @@ fn counters(to: &mut Flat, summary: &Summary) {
 /// What this machine took for it; of no interest to results.
 pub fn of_machine(summary: &Summary) -> Vec<Number> {
     let mut to = Flat(Vec::new());
-    to.real("wall_seconds", "s", Some(summary.wall_seconds));
-    to.real("run_cpu_seconds", "s", Some(summary.run_cpu_seconds));
-    to.real("setup_seconds", "s", Some(summary.setup_seconds));
-    to.real("packet_hops_per_cpu_second", "1/s", summary.packet_hops_per_cpu_second);
-    to.count("parts", "", summary.parts as u64);
-    to.count("threads", "", summary.threads as u64);
-    to.count("peak_rss_bytes", "bytes", summary.peak_rss_bytes);
+    to.real("wall_seconds", "s", Some(summary.cost.wall_seconds));
+    to.real("run_cpu_seconds", "s", Some(summary.cost.run_cpu_seconds));
+    to.real("setup_seconds", "s", Some(summary.cost.setup_seconds));
+    to.real("packet_hops_per_cpu_second", "1/s", summary.cost.packet_hops_per_cpu_second);
+    to.count("parts", "", summary.cost.parts as u64);
+    to.count("threads", "", summary.cost.threads as u64);
+    to.count("peak_rss_bytes", "bytes", summary.cost.peak_rss_bytes);
     to.0
 }
 

@@ -101,7 +101,7 @@ impl<'a> Sweeper<'a> {
             let outcome = execute(&loaded, None, |at| part = part.max(at.part))?;
             // The network is built once, however long the run is.
             let seen = if outcome.gave_up() { part.max(1e-6) } else { 1.0 };
-            let whole = outcome.summary.setup_seconds + outcome.summary.run_cpu_seconds / seen;
+            let whole = outcome.summary.cost.setup_seconds + outcome.summary.cost.run_cpu_seconds / seen;
             seconds.push((name_of(self.sweep, point, false), whole));
         }
         time_limit::set(None);

@@ -62,23 +62,23 @@ fn main() {
             for (best, &threads) in best.iter_mut().zip(&threads) {
                 threads::set_threads(NonZeroUsize::new(threads).expect("a power of two"));
                 let summary = execute(&loaded, None, |_| {}).expect("a run without files").summary;
-                if best.as_ref().is_none_or(|best| summary.wall_seconds < best.wall_seconds) {
+                if best.as_ref().is_none_or(|best| summary.cost.wall_seconds < best.cost.wall_seconds) {
                     *best = Some(summary);
                 }
             }
         }
-        let alone = best[0].as_ref().map_or(0.0, |best| best.wall_seconds);
+        let alone = best[0].as_ref().map_or(0.0, |best| best.cost.wall_seconds);
         for summary in best.iter().flatten() {
-            print(case, summary, alone / summary.wall_seconds / summary.threads as f64);
+            print(case, summary, alone / summary.cost.wall_seconds / summary.cost.threads as f64);
         }
     }
 }
 
 fn print(case: &Case, summary: &Summary, efficiency: f64) {
-    let rate = summary.packet_hops as f64 / summary.wall_seconds / 1e6;
-    print!("{:28} {:>5} {:>7}", case.name, summary.parts, summary.threads);
-    print!(" {:>8.2} {rate:>10.2} {:>9.0}%", summary.wall_seconds, 100.0 * efficiency);
-    match summary.windows {
+    let rate = summary.counts.packet_hops as f64 / summary.cost.wall_seconds / 1e6;
+    print!("{:28} {:>5} {:>7}", case.name, summary.cost.parts, summary.cost.threads);
+    print!(" {:>8.2} {rate:>10.2} {:>9.0}%", summary.cost.wall_seconds, 100.0 * efficiency);
+    match summary.cost.windows {
         // On one thread a network of this size is not cut.
         None => println!(),
         Some(of) => {

@@ -177,7 +177,8 @@ fn a_command_in_a_namespace_sees_frames() {
                   s.settimeout(30)\nfor _ in range(5): s.recv(9000)\nprint('saw frames on', *sorted(n for _, n in socket.if_nameindex()))\n";
     bench.write("look.py", script);
     // Slow enough for a program to start meanwhile: some seconds.
-    let args = ["live", "s.toml", "--no-out", "--dilation", "50000", "--max-frozen", "100%", "--shell", "h0=python3 look.py"];
+    let args =
+        ["live", "s.toml", "--no-out", "--dilation", "50000", "--max-frozen", "100%", "--shell", "h0=python3 look.py"];
     let said = bench.ok(&args);
     assert!(said.contains("saw frames on lo to-sw"), "{said}");
 }
@@ -228,8 +229,14 @@ fn what_makes_no_sense_is_refused() {
         (vec!["s.toml", "--shell", "h9=true"], &["there is no node `h9`", "h0"]),
         (attach("h9"), &["there is no node `h9`"]),
         (attach("sw"), &["`sw` has 3 ports", "--attach 'sw->h0=lo'"]),
-        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--dilation", "1000"], &["cannot be frozen", "--clock realtime"]),
-        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "realtime"], &["--dilation auto", "--dilation 1000"]),
+        (
+            vec!["s.toml", "--attach", "lo", "--as", "h0", "--dilation", "1000"],
+            &["cannot be frozen", "--clock realtime"],
+        ),
+        (
+            vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "realtime"],
+            &["--dilation auto", "--dilation 1000"],
+        ),
         ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
         (vec!["s.toml", "--set", "model.event_order=insertion"], &["model.event_order", "leave it out"]),
     ];

@@ -25,14 +25,14 @@ pub fn of_run(summary: &Summary) -> Vec<Chart> {
         let title = format!("Slowdown by flow size, {}", of.source);
         slowdown(format!("slowdown-{}", plain(&of.source)), title, "Slowdown", lines)
     };
-    summary.by_source.iter().filter(|of| of.slowdown_by_size.len() > 1).map(chart).collect()
+    summary.flows.by_source.iter().filter(|of| of.slowdown_by_size.len() > 1).map(chart).collect()
 }
 
 /// For each source: percentiles of the slowdown over sizes, and the distributions of completion times and
 /// slowdowns; one curve per scheme.
 pub fn of_comparison(entries: &[Entry], looks: &[Look]) -> Vec<Chart> {
     let mut sources: Vec<&str> = Vec::new();
-    for of in entries.iter().flat_map(Entry::summaries).flat_map(|run| &run.by_source) {
+    for of in entries.iter().flat_map(Entry::summaries).flat_map(|run| &run.flows.by_source) {
         if !sources.contains(&of.source.as_str()) {
             sources.push(&of.source);
         }
@@ -50,7 +50,7 @@ pub fn of_comparison(entries: &[Entry], looks: &[Look]) -> Vec<Chart> {
 }
 
 fn find<'a>(summary: &'a Summary, source: &str) -> Option<&'a SourceFlows> {
-    summary.by_source.iter().find(|of| of.source == source)
+    summary.flows.by_source.iter().find(|of| of.source == source)
 }
 
 fn slowdown_line(name: &str, groups: &[SlowdownGroup], pick: Pick, style: Style) -> Line {

@@ -58,7 +58,7 @@ fn over_time(runs: &Runs, place: &Place, name: &str) -> Chart {
 fn distributions(runs: &Runs) -> Vec<Chart> {
     let chart = |source: &str| {
         let line = |run: &Readings, legend: &str, style| {
-            let of = run.summary.by_source.iter().find(|of| of.source == source)?;
+            let of = run.summary.flows.by_source.iter().find(|of| of.source == source)?;
             (of.completed > 1).then(|| Line::new(legend.to_owned(), style, points(&of.cdf)))
         };
         let live = runs.live.iter().filter_map(|run| line(run, "live", LIVE));
@@ -69,7 +69,7 @@ fn distributions(runs: &Runs) -> Vec<Chart> {
         let any = !lines.is_empty();
         any.then(|| Chart::of_lines(format!("cdf-fct-{}", plain(source)), title, x, y, lines))
     };
-    runs.simulated.summary.by_source.iter().filter_map(|of| chart(&of.source)).collect()
+    runs.simulated.summary.flows.by_source.iter().filter_map(|of| chart(&of.source)).collect()
 }
 
 fn points(cdf: &Cdf) -> Vec<(f64, f64)> {

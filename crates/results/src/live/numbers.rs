@@ -108,14 +108,14 @@ impl Runs {
         type Pick = fn(&Summary) -> Option<f64>;
         let picks: [(&str, &'static str, Pick); 9] = [
             ("job completion time", "us", |of| of.job_time_us),
-            (GOODPUT, "Gbps", |of| Some(of.goodput90_gbps)),
-            (MEAN_FCT, "us", |of| of.fct_us.mean),
-            (PAUSE_FRAMES, "", |of| Some(of.pause_frames as f64)),
-            ("data packets", "", |of| Some(of.packets_delivered as f64)),
-            ("sent again", "", |of| Some(of.packets_retransmitted as f64)),
-            ("marks", "", |of| Some(of.marks as f64)),
-            ("notifications", "", |of| Some(of.notifications as f64)),
-            ("drops", "", |of| Some(of.drops as f64)),
+            (GOODPUT, "Gbps", |of| Some(of.flows.goodput90_gbps)),
+            (MEAN_FCT, "us", |of| of.flows.fct_us.mean),
+            (PAUSE_FRAMES, "", |of| Some(of.counts.pause_frames as f64)),
+            ("data packets", "", |of| Some(of.counts.packets_delivered as f64)),
+            ("sent again", "", |of| Some(of.counts.packets_retransmitted as f64)),
+            ("marks", "", |of| Some(of.counts.marks as f64)),
+            ("notifications", "", |of| Some(of.counts.notifications as f64)),
+            ("drops", "", |of| Some(of.counts.drops as f64)),
         ];
         let number = |(of, unit, pick): (&str, &'static str, Pick)| {
             self.number((About::Network, of, "whole run", unit), |run| pick(&run.summary))
@@ -132,7 +132,7 @@ impl Runs {
             ("p50", "us", |of| of.fct_us.p50),
             ("p95", "us", |of| of.fct_us.p95),
         ];
-        let sources = &self.simulated.summary.by_source;
+        let sources = &self.simulated.summary.flows.by_source;
         let mut numbers = Vec::new();
         for of in sources {
             for class in of.by_size.iter().filter(|class| class.flows > 0) {
@@ -217,7 +217,7 @@ pub fn about(metric: Metric) -> About {
 }
 
 fn size_class<'a>(summary: &'a Summary, of: &SourceFlows, class: &str) -> Option<&'a SizeClass> {
-    let source = summary.by_source.iter().find(|own| own.source == of.source)?;
+    let source = summary.flows.by_source.iter().find(|own| own.source == of.source)?;
     source.by_size.iter().find(|own| own.name == class)
 }
 

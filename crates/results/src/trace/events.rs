@@ -367,7 +367,7 @@ impl<'a> Story<'a> {
             Note("seed", Value::Whole(summary.seed)),
             Note("xoff_version", Value::Text(&summary.version)),
             Note("simulated_us", Value::Real(summary.sim_time_us)),
-            Note("flows", Value::Whole(summary.flows_total)),
+            Note("flows", Value::Whole(summary.flows.flows_total)),
             Note("pauses", Value::Whole(self.stops.len() as u64)),
             Note("pause_times", Value::Text(self.times.words())),
             Note("clock", Value::Text(clock)),
@@ -415,10 +415,10 @@ impl<'a> Story<'a> {
 
     fn write_end<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary) -> io::Result<()> {
         let mut notes = vec![
-            Note("flows_completed", Value::Whole(summary.flows_completed)),
-            Note("pause_frames", Value::Whole(summary.pause_frames)),
-            Note("drops", Value::Whole(summary.drops)),
-            Note("deadlocks", Value::Whole(summary.deadlocks)),
+            Note("flows_completed", Value::Whole(summary.flows.flows_completed)),
+            Note("pause_frames", Value::Whole(summary.counts.pause_frames)),
+            Note("drops", Value::Whole(summary.counts.drops)),
+            Note("deadlocks", Value::Whole(summary.counts.deadlocks)),
         ];
         notes.extend(summary.failure.as_deref().map(|why| Note("failure", Value::Text(why))));
         let name = if summary.failure.is_some() { "the run failed" } else { "end of the run" };

@@ -64,16 +64,18 @@ impl Catalogue {
             let files = toml_files(&path).unwrap_or_default();
             let mut add = || -> Result<(), Diagnostic> {
                 catalogue.papers.push(read_paper(&path.join("paper.toml"), &id)?);
-                catalogue.readings.push(match files.iter().find(|(stem, _)| INTERPRETATIONS.contains(&stem.as_str())) {
-                    Some((stem, file)) => {
-                        if stem != INTERPRETATIONS[0] {
-                            let new = format!("{}.toml", INTERPRETATIONS[0]);
-                            catalogue.notes.push(format!("`{}` is now called `{new}`", file.display()));
+                catalogue.readings.push(
+                    match files.iter().find(|(stem, _)| INTERPRETATIONS.contains(&stem.as_str())) {
+                        Some((stem, file)) => {
+                            if stem != INTERPRETATIONS[0] {
+                                let new = format!("{}.toml", INTERPRETATIONS[0]);
+                                catalogue.notes.push(format!("`{}` is now called `{new}`", file.display()));
+                            }
+                            Readings::read(open(file, "reading")?, &id)?
                         }
-                        Readings::read(open(file, "reading")?, &id)?
-                    }
-                    None => Readings::plain(&id),
-                });
+                        None => Readings::plain(&id),
+                    },
+                );
                 Ok(())
             };
             if let Err(problem) = add() {

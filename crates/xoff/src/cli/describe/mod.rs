@@ -56,7 +56,9 @@ fn whole(word: &str, width: usize) -> Option<String> {
         // `hpcc` is a scheme too; here, as ever, it is the other simulator's keys.
         "hpcc" => import::page::text(width) + "\nThe scheme of that name: xoff schemes hpcc\n",
         "hpcc-keys" | "import" => import::page::text(width),
-        "run.json" | "comparison.json" | "seeds.json" | "metrics.csv" | "numbers.csv" | "cdf.csv" => results::describe_numbers(width),
+        "run.json" | "comparison.json" | "seeds.json" | "metrics.csv" | "numbers.csv" | "cdf.csv" => {
+            results::describe_numbers(width)
+        }
         "schema" => dictionary::schema::render(),
         _ => return None,
     })
