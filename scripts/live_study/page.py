@@ -23,8 +23,8 @@ scenario's own. *Simulated* is the same scenario by `xoff run`."""
 
 def reality(runs):
     """k and slip of live runs; (!) where the machine was too slow, (?) where another check failed."""
-    scales = sorted({run["reality"]["time_scale"] for run in runs})
-    slip = max(run["reality"]["slip"]["share"] for run in runs)
+    scales = sorted({run["live_timing"]["time_dilation_factor"] for run in runs})
+    slip = max(run["live_timing"]["slip"]["share"] for run in runs)
     marks = "" if all(map(kept_up, runs)) else " (!)"
     marks += " (?)" if any(broken(run) for run in runs) else ""
     ends = dict.fromkeys((scales[0], scales[-1]))
@@ -52,7 +52,7 @@ def beside(live, simulated):
 
 def machine(bench, cases):
     """Where it ran, and how much of it."""
-    names = {summary(path)["reality"]["machine"] for case in cases for path in bench.live(case)}
+    names = {summary(path)["live_timing"]["machine"] for case in cases for path in bench.live(case)}
     version = bench.xoff("--version").stdout.strip()
     done = sum(1 for case in cases if bench.simulation(case) or bench.refusal(case))
     missing = "" if done == len(cases) else f" **Not complete: {done} of {len(cases)} cases have run.**"
@@ -134,7 +134,7 @@ def victim_flow(run):
 
 def left_alone(flow):
     """The scheme allowed it at least what it had before."""
-    return flow.get("cut_to_gbps") is not None and flow["cut_to_gbps"] >= flow["before_gbps"]
+    return flow.get("min_allowed_gbps") is not None and flow["min_allowed_gbps"] >= flow["before_gbps"]
 
 
 def victim_row(case, live, simulated):
@@ -179,7 +179,7 @@ def near(bench):
 
 def failures(bench, cases):
     """Checks that failed in live runs."""
-    lines = [f"- {case.name} at k = {run['reality']['time_scale']:g}: {check['name']}: {check['detail']}"
+    lines = [f"- {case.name} at k = {run['live_timing']['time_dilation_factor']:g}: {check['name']}: {check['detail']}"
              for case in cases for run in map(summary, bench.live(case)) for check in broken(run)]
     return ["## Checks that failed (?)", "\n".join(lines)] if lines else []
 

@@ -27,7 +27,7 @@ def summary(folder):
 
 
 def kept_up(run):
-    return run["reality"]["verdict"] == "kept"
+    return run["live_timing"]["verdict"] == "kept"
 
 
 class Bench:
@@ -51,7 +51,7 @@ class Bench:
     def attempts(self, case, repeat):
         """Finished live runs of one repetition, slowest last."""
         folders = (self.out / case.name).glob(f"{repeat}-k*/run.json")
-        return sorted((path.parent for path in folders), key=lambda path: summary(path)["reality"]["time_scale"])
+        return sorted((path.parent for path in folders), key=lambda path: summary(path)["live_timing"]["time_dilation_factor"])
 
     def live(self, case):
         """The live runs that count: the last of each repetition."""
@@ -100,12 +100,12 @@ class Bench:
             if not done:
                 k = self.first_k(case)
             elif kept_up(summary(done[-1])):
-                self.remember(case, summary(done[-1])["reality"]["time_scale"])
+                self.remember(case, summary(done[-1])["live_timing"]["time_dilation_factor"])
                 return
             elif len(done) > self.raises:
                 return
             else:
-                k = round(summary(done[-1])["reality"]["time_scale"] * RAISE)
+                k = round(summary(done[-1])["live_timing"]["time_dilation_factor"] * RAISE)
             if not self.run_live(case, repeat, k):
                 return
 
@@ -127,9 +127,9 @@ class Bench:
         if not (staging / "run.json").exists():
             hint = ": needs root, or `unshare -Ur`" if done.returncode == NO_RIGHTS else ""
             raise Refused(f"{case.name} left nothing (exit code {done.returncode}){hint}\n{done.stderr}")
-        reality = summary(staging)["reality"]
-        staging.rename(folder / f"{repeat}-k{reality['time_scale']:g}")
-        print(f"   k = {reality['time_scale']:g}, slip {reality['slip']['share']:.2%}, "
+        reality = summary(staging)["live_timing"]
+        staging.rename(folder / f"{repeat}-k{reality['time_dilation_factor']:g}")
+        print(f"   k = {reality['time_dilation_factor']:g}, slip {reality['slip']['share']:.2%}, "
               f"{reality['wall_seconds']:.0f} s", flush=True)
         return True
 

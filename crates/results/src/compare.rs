@@ -363,7 +363,7 @@ fn episode_groups(entries: &[Entry]) -> Vec<Group> {
         let columns = vec![
             column("before_gbps", "before", brief, |of| of.before_gbps.into()).rank(2),
             column("during_gbps", "during", brief, |of| of.during_gbps.into()).rank(1),
-            column("cut_to_gbps", "cut to", brief, |of| of.cut_to_gbps.into()),
+            column("min_allowed_gbps", "cut to", brief, |of| of.min_allowed_gbps.into()),
             column("recovery_us", "back in", microseconds, |of| Reading {
                 instead: "not yet",
                 ..of.recovery_us.into()
@@ -371,11 +371,11 @@ fn episode_groups(entries: &[Entry]) -> Vec<Group> {
         ];
         groups.push((format!("{name}, Gbps"), columns));
     }
-    let tree = Column::new("episode.tree_us", "tree", microseconds, |run| {
+    let tree = Column::new("episode.congestion_tree_us", "tree", microseconds, |run| {
         let Some(episode) = &run.episode else { return None.into() };
         match episode.pauses_toward_senders {
             Some(0) => Reading { instead: "none", ..None.into() },
-            _ => episode.tree_us.into(),
+            _ => episode.congestion_tree_us.into(),
         }
     });
     groups.push(("network".to_owned(), vec![pause_column(), tree]));

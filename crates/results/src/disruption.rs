@@ -130,7 +130,7 @@ impl Unfinished {
             until_us: of.until.map(Time::as_us),
             packets_dropped: of.drops,
             flows_unfinished: victims(of),
-            held_up: held_up.iter().map(|label| label_name(labels, *label)).collect(),
+            affected_traffic: held_up.iter().map(|label| label_name(labels, *label)).collect(),
         };
         (stretches.iter().zip(held_up).map(row).collect(), self.check(self.held_up(&stretches), stopped))
     }
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((watchdog.what, watchdog.place.as_str()), (What::Watchdog, "s1->r0"));
         assert_eq!((watchdog.from_us, watchdog.until_us), (1_300.0, None));
         assert_eq!((watchdog.packets_dropped, watchdog.flows_unfinished), (12, 1));
-        assert_eq!((&storm.held_up[..], &watchdog.held_up[..]), (&["mice".to_owned()][..], &[][..]));
+        assert_eq!((&storm.affected_traffic[..], &watchdog.affected_traffic[..]), (&["mice".to_owned()][..], &[][..]));
         assert!(!check.held);
         assert_eq!(check.detail, "2 of 3 unfinished, 1 of them because of a storm");
     }
@@ -233,7 +233,7 @@ mod tests {
         let after = FlowRecord { start: Time::from_ms(3), ..open(1, 0) };
         let elsewhere = FlowRecord { path: Paths::One(Box::new([0, 6, 10])), ..open(2, 0) };
         let (rows, _) = judged(&[before, after, elsewhere], None, true);
-        assert!(rows.iter().all(|row| row.held_up.is_empty()), "{rows:?}");
+        assert!(rows.iter().all(|row| row.affected_traffic.is_empty()), "{rows:?}");
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub fn find(tally: &Tally, keeper: &CurveKeeper, pauses: &PauseLog, setting: &Se
             before_gbps: before,
             during_gbps: mean_in(&series, start, end),
             after_gbps: mean_in(&series, end, setting.sim_end),
-            cut_to_gbps: keeper.lowest_allowed(flow.id, start, end),
+            min_allowed_gbps: keeper.lowest_allowed(flow.id, start, end),
             recovery_us: recovery.map(Span::as_us),
         }
     };
@@ -110,7 +110,7 @@ pub fn find(tally: &Tally, keeper: &CurveKeeper, pauses: &PauseLog, setting: &Se
         start_us: start.as_us(),
         end_us: end.as_us(),
         pauses_toward_senders: setting.pauses_recorded.then_some(frames),
-        tree_us: setting.pauses_recorded.then(|| life.unwrap_or(Span::ZERO).as_us()),
+        congestion_tree_us: setting.pauses_recorded.then(|| life.unwrap_or(Span::ZERO).as_us()),
         flows: flows.iter().take(FLOWS_SHOWN).map(effect).collect(),
     })
 }
@@ -204,7 +204,7 @@ mod tests {
         let found = find_in(Some(Time::from_ms(2)));
         assert_eq!(found.pauses_toward_senders, Some(4));
         // 2004 us to 2910 us: neither what came before nor what host 4 got.
-        assert_eq!(found.tree_us, Some(906.0));
+        assert_eq!(found.congestion_tree_us, Some(906.0));
     }
 
     #[test]

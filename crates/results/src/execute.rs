@@ -268,7 +268,7 @@ mod tests {
         }
         assert!(real.join("live.parquet").is_file() && !simulated.join("live.parquet").exists());
         let json = |folder: &Path| fs::read_to_string(folder.join("run.json")).unwrap();
-        assert!(json(&real).contains("\"reality\"") && !json(&simulated).contains("reality"));
+        assert!(json(&real).contains("\"live_timing\"") && !json(&simulated).contains("live_timing"));
     }
 
     #[test]

@@ -377,7 +377,7 @@ fn burst(entries: &[&Entry], delta: Option<f64>) -> Option<Vec<String>> {
     let mut cuts: Vec<(&str, f64, bool)> = entries
         .iter()
         .filter_map(|entry| {
-            let cut = mean(entry, &|run| flow(run)?.cut_to_gbps)?;
+            let cut = mean(entry, &|run| flow(run)?.min_allowed_gbps)?;
             Some((scheme_label(&entry.scheme), cut, cut < had(entry)? / 2.0))
         })
         .collect();
@@ -556,13 +556,13 @@ mod tests {
             before_gbps: Some(20.0),
             during_gbps: Some(during),
             after_gbps: Some(20.0),
-            cut_to_gbps: Some(cut_to),
+            min_allowed_gbps: Some(cut_to),
             recovery_us: Some(3000.0),
         };
         let flows = vec![flow];
         let (cause, start_us, end_us) = ("burst".to_owned(), 1.0, 2.0);
         entry.runs[0].summary.episode =
-            Some(Episode { cause, start_us, end_us, pauses_toward_senders: None, tree_us: None, flows });
+            Some(Episode { cause, start_us, end_us, pauses_toward_senders: None, congestion_tree_us: None, flows });
         entry
     }
 

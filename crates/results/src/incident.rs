@@ -19,7 +19,8 @@ pub struct Disruption {
     pub flows_unfinished: u64,
     /// Of a storm: the traffic whose flows had to go to the host while it lasted, each once.
     #[serde(default)]
-    pub held_up: Vec<String>,
+    #[serde(alias = "held_up")]
+    pub affected_traffic: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +53,8 @@ pub struct Episode {
     /// kept no pauses.
     pub pauses_toward_senders: Option<u64>,
     /// From the first to the last of these; zero without any.
-    pub tree_us: Option<f64>,
+    #[serde(alias = "tree_us")]
+    pub congestion_tree_us: Option<f64>,
     pub flows: Vec<EpisodeFlow>,
 }
 
@@ -66,7 +68,8 @@ pub struct EpisodeFlow {
     pub after_gbps: Option<f64>,
     /// The lowest rate its scheme allowed it during the disturbance, in wire bits; the rest of what
     /// it lost is the network's doing. `None` if this was not probed.
-    pub cut_to_gbps: Option<f64>,
+    #[serde(alias = "cut_to_gbps")]
+    pub min_allowed_gbps: Option<f64>,
     /// See [`recovery_time`](xoff_scenario::measure::metrics::recovery_time); `None` if it had not recovered when the run ended.
     pub recovery_us: Option<f64>,
 }

@@ -165,7 +165,7 @@ pub const NUMBERS: [(&str, &str); 11] = [
          `job_time_us` is from the first start to the last end.",
     ),
     (
-        "reality",
+        "live_timing",
         "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost or that no node sent, what \
          partners counted, and whether the machine kept up; docs/live.md has its keys.",
     ),

@@ -11,6 +11,7 @@ pub struct Reality {
     /// What happens when the machine is late.
     pub clock: Clock,
     /// Times of the scenario are multiplied by it, rates divided: 1000 runs a microsecond in a millisecond.
+    #[serde(rename = "time_dilation_factor", alias = "time_scale")]
     pub time_scale: f64,
     /// How long the clock stood still.
     pub slip: Slip,

@@ -57,7 +57,7 @@ pub struct Summary {
     #[serde(default)]
     pub captures: Vec<CaptureRow>,
     /// What only a run on real packets has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "live_timing", alias = "reality", default, skip_serializing_if = "Option::is_none")]
     pub reality: Option<Reality>,
     /// Time, memory and threads that the run took; without its set-up unless it says so.
     #[serde(flatten)]

@@ -262,10 +262,10 @@ table! {
     pub(crate) LIVE, live_cells(row: Window) = "live", "one row per window of a run on real packets: how well the machine kept up with the clock":
     real "time_us" in "us" = row.at.as_us(), "End of the window, in the scenario's time.";
     real "wall_s" in "s" = row.wall_seconds, "End of the window since the start of the run, on the wall.";
-    real "slip" in "1" = row.slip, "Share of the wall time until then in which the clock stood still.";
-    maybe real "lateness_p99_ns" in "ns" = row.lateness_p99_ns,
+    real "frozen_share" in "1" = row.slip, "Share of the wall time until then in which virtual time was frozen.";
+    maybe real "event_lag_p99_ns" in "ns" = row.lateness_p99_ns,
         "99th percentile of how late the window's work was done, in the scenario's time; empty if nothing was due.";
-    maybe real "lateness_max_ns" in "ns" = row.lateness_max_ns, "The largest lateness in the window, likewise.";
+    maybe real "event_lag_max_ns" in "ns" = row.lateness_max_ns, "The largest event lag in the window, likewise.";
     integer "frames" = row.frames, "Frames handed to the kernel in the window.";
 }
 

@@ -309,12 +309,12 @@ fn episode(summary: &Summary) -> Section {
             flow.name.clone(),
             brief_or_dash(flow.before_gbps),
             brief_or_dash(flow.during_gbps),
-            brief_or_dash(flow.cut_to_gbps),
+            brief_or_dash(flow.min_allowed_gbps),
             brief_or_dash(flow.after_gbps),
             flow.recovery_us.map_or_else(|| "not in this run".to_owned(), microseconds),
         ]);
     }
-    let tree = match (episode.pauses_toward_senders, episode.tree_us) {
+    let tree = match (episode.pauses_toward_senders, episode.congestion_tree_us) {
         (Some(0), _) => "; no PAUSE reached their hosts".to_owned(),
         (Some(frames), Some(us)) => {
             format!("; {} PAUSE reached their hosts over {}", thousands(frames), microseconds(us))
@@ -345,7 +345,7 @@ fn disruptions(summary: &Summary) -> Section {
             of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
             thousands(of.packets_dropped),
             thousands(of.flows_unfinished),
-            held_up(&of.held_up),
+            held_up(&of.affected_traffic),
         ]);
     }
     let more = match summary.disruptions.len().saturating_sub(DISRUPTIONS_SHOWN) {

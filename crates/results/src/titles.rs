@@ -54,7 +54,7 @@ fn plain(name: &str) -> Option<&'static str> {
         "packets_retransmitted" => "Packets retransmitted",
         "marks" => "Packets marked",
         "sim_time_us" => "Simulated time",
-        "episode.tree_us" => "Congestion-tree lifetime",
+        "episode.congestion_tree_us" => "Congestion-tree lifetime",
         _ => return None,
     })
 }
@@ -93,7 +93,7 @@ fn of_part(parts: &[&str]) -> Option<String> {
                 "before_gbps" => "Throughput before the burst",
                 "during_gbps" => "Throughput during the burst",
                 "after_gbps" => "Throughput after the burst",
-                "cut_to_gbps" => "Lowest rate allowed during the burst",
+                "min_allowed_gbps" => "Lowest rate allowed during the burst",
                 "recovery_us" => "Recovery time",
                 _ => return None,
             };

@@ -383,7 +383,7 @@ impl RunWriter {
                 let ended = |job: &JobRow| job.name == *name && job.end_us.is_some_and(|end| end <= of.from_us);
                 summary.jobs.iter().any(ended)
             };
-            of.held_up.retain(|name| !over(name));
+            of.affected_traffic.retain(|name| !over(name));
         }
         summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
         for check in summary.checks.iter_mut().filter(|check| !check.held) {
@@ -508,7 +508,7 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).unwrap()).unwrap();
         assert_eq!(json["flows_total"], 50);
         assert_eq!(json["fct_us"]["p50"], 45.0);
-        assert_eq!(json["episode"]["tree_us"], 300.0);
+        assert_eq!(json["episode"]["congestion_tree_us"], 300.0);
         for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png", "lateness.svg"] {
             assert!(out.join(file).is_file(), "{file} is missing");
         }

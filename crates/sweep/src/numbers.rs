@@ -177,13 +177,13 @@ impl Flat {
         self.real("episode.start_us", "us", Some(episode.start_us));
         self.real("episode.end_us", "us", Some(episode.end_us));
         self.real("episode.pauses_toward_senders", "", episode.pauses_toward_senders.map(|frames| frames as f64));
-        self.real("episode.tree_us", "us", episode.tree_us);
+        self.real("episode.congestion_tree_us", "us", episode.congestion_tree_us);
         for of in &episode.flows {
             let within = |part: &str| format!("episode.{}.{part}", of.name);
             self.real(within("before_gbps"), "Gbps", of.before_gbps);
             self.real(within("during_gbps"), "Gbps", of.during_gbps);
             self.real(within("after_gbps"), "Gbps", of.after_gbps);
-            self.real(within("cut_to_gbps"), "Gbps", of.cut_to_gbps);
+            self.real(within("min_allowed_gbps"), "Gbps", of.min_allowed_gbps);
             self.real(within("recovery_us"), "us", of.recovery_us);
         }
     }

@@ -101,7 +101,7 @@ fn distances_are_those_that_were_put_in() {
     let queue = over_time.iter().find(|of| of["about"] == "queue").unwrap();
     is_near(&queue["live"][0], 10.0);
     is_near(&queue["live"][1], 20.0);
-    assert_eq!(json["live"][1]["reality"]["slip"]["share"], 0.001);
+    assert_eq!(json["live"][1]["live_timing"]["slip"]["share"], 0.001);
     let file: Value = serde_json::from_slice(&bench.read("out/live-comparison.json")).unwrap();
     assert_eq!(file, json);
 }

@@ -79,7 +79,7 @@ fn a_run_is_whole_and_near_its_simulation() {
     let Some(bench) = bench() else { return };
     let said = bench.ok(&[&["live", "s.toml", "--out", "live", "--json"][..], &K].concat());
     let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["reality"]["time_scale"], 1000.0, "{said}");
+    assert_eq!(said["live_timing"]["time_dilation_factor"], 1000.0, "{said}");
     bench.ok(&["run", "s.toml", "--out", "simulated", "--quiet"]);
     let mut expected = entries(&bench.path.join("simulated"));
     expected.push("live.parquet".to_owned());
@@ -87,8 +87,8 @@ fn a_run_is_whole_and_near_its_simulation() {
     assert_eq!(entries(&bench.path.join("live")), expected);
     let run = json(&bench, "live/run.json");
     assert_eq!((&run["flows_completed"], &run["drops_lossless"]), (&Value::from(3), &Value::from(0)), "{run}");
-    assert_eq!(run["reality"]["frames"]["lost"], 0, "{run}");
-    assert_eq!(run["reality"]["ignored"], Value::Array(Vec::new()), "{run}");
+    assert_eq!(run["live_timing"]["frames"]["lost"], 0, "{run}");
+    assert_eq!(run["live_timing"]["ignored"], Value::Array(Vec::new()), "{run}");
     let beside: Value =
         serde_json::from_str(&bench.ok(&["compare-live", "live", "--json", "--out", "beside"])).unwrap();
     let mut compared = 0;
@@ -163,7 +163,7 @@ fn tshark_finds_no_frame_malformed() {
         String::from_utf8(output.stdout).unwrap()
     };
     let all = tshark("frame").lines().count();
-    assert_eq!(all as u64, json(&bench, "live/run.json")["reality"]["frames"]["sent"].as_u64().unwrap());
+    assert_eq!(all as u64, json(&bench, "live/run.json")["live_timing"]["frames"]["sent"].as_u64().unwrap());
     assert_eq!(tshark("_ws.malformed || ip.checksum.status == 0"), "");
     assert!(tshark("infiniband").lines().count() > all / 2);
 }
@@ -192,7 +192,7 @@ fn a_machine_that_is_too_slow_says_so() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("machine kept up") && text.contains("raise the time scale"), "{text}");
     let run = json(&bench, "live/run.json");
-    assert!(run["reality"]["verdict"].to_string().contains("too_slow"), "{run}");
+    assert!(run["live_timing"]["verdict"].to_string().contains("too_slow"), "{run}");
     let report = String::from_utf8(bench.read("live/report.html")).unwrap();
     assert!(report.contains("too slow"), "the report does not say so");
 }
@@ -304,7 +304,7 @@ fn three_processes_make_a_network_and_wait_for_each_other() {
         // A busy machine is late, which its clock cannot hide here; nothing else may be wrong.
         let code = if holds(&run, "machine kept up") { 0 } else { 1 };
         assert!(text.contains(&format!("{name} {code}\n")), "{text}");
-        let partners = &run["reality"]["partners"];
+        let partners = &run["live_timing"]["partners"];
         assert_eq!((&partners["acknowledged_bytes"], &partners["delivered_bytes"]), (&30_000.into(), &30_000.into()));
     }
     let run = json(&bench, "h0/run.json");
@@ -336,7 +336,7 @@ fn precedence_is_said_and_optional() {
     let scheduling = |args: &[&str]| {
         let tiny = ["live", "s.toml", "--no-out", "--set", "run.stop=1us", "--json"];
         let said: Value = serde_json::from_str(&bench.ok(&[&tiny[..], &K, args].concat())).unwrap();
-        said["reality"]["scheduling"].as_str().unwrap().to_owned()
+        said["live_timing"]["scheduling"].as_str().unwrap().to_owned()
     };
     assert_eq!(scheduling(&["--no-nice"]), "ordinary");
     assert_eq!(scheduling(&["--nice", "5"]), "nice level 5");

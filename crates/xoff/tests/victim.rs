@@ -12,7 +12,7 @@ fn pfc_alone_makes_a_victim_for_as_long_as_the_burst_lasts() {
     let loaded = Scenario::open(&path).unwrap().load(&options).unwrap();
     let outcome = xoff_results::execute::execute(&loaded, None, |_| {}).unwrap();
     let episode = outcome.summary.episode.unwrap();
-    let tree_ms = episode.tree_us.unwrap() / 1e3;
+    let tree_ms = episode.congestion_tree_us.unwrap() / 1e3;
     assert!((2.5..=3.8).contains(&tree_ms), "tree of {tree_ms} ms");
     assert_eq!(episode.flows.len(), 2);
     for flow in &episode.flows {
@@ -30,7 +30,7 @@ fn victim_cut_to(scheme: &str) -> f64 {
     let episode = outcome.summary.episode.unwrap();
     let victim = episode.flows.iter().find(|flow| flow.name == "victim F0").unwrap();
     assert!((victim.before_gbps.unwrap() - 12.7).abs() < 0.3, "{scheme}: nothing limits it before");
-    victim.cut_to_gbps.unwrap()
+    victim.min_allowed_gbps.unwrap()
 }
 
 #[test]

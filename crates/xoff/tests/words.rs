@@ -106,7 +106,7 @@ figures = false
     {
         let bench = Bench::with("storm.toml", scenario(storm));
         bench.ok(&["run", "storm.toml", "--out", "out", "--quiet"]);
-        let held_up = run_json(&bench)["disruptions"][0]["held_up"].clone();
+        let held_up = run_json(&bench)["disruptions"][0]["affected_traffic"].clone();
         assert_eq!(held_up, serde_json::json!(expected), "{storm}");
     }
 }

@@ -154,7 +154,7 @@ impl Beside {
     /// All numbers.
     pub fn json(&self) -> Value {
         let summary = self.summary();
-        let live = |(directory, run): (String, &Summary)| json!({ "directory": directory, "reality": run.reality, "failure": run.why_failed() });
+        let live = |(directory, run): (String, &Summary)| json!({ "directory": directory, "live_timing": run.reality, "failure": run.why_failed() });
         json!({
             "version": summary.version, "name": summary.name, "scheme": summary.scheme, "seed": summary.seed,
             "finding": self.finding(),

@@ -386,7 +386,7 @@ impl<'a> Story<'a> {
         let Some(episode) = &self.run.summary.episode else { return Ok(()) };
         let mut notes = vec![Note("cause", Value::Text(&episode.cause))];
         notes.extend(episode.pauses_toward_senders.map(|pauses| Note("pauses_toward_senders", Value::Whole(pauses))));
-        notes.extend(episode.tree_us.map(|life| Note("tree_us", Value::Real(life))));
+        notes.extend(episode.congestion_tree_us.map(|life| Note("congestion_tree_us", Value::Real(life))));
         let attached = Attached { notes: &notes, ..Attached::default() };
         encoder.begin(at, RUN, &format!("disturbance by {}", episode.cause), attached)
     }
