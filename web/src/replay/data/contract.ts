@@ -1,11 +1,19 @@
-// What the server, or the exported file, holds. Times are in microseconds since the start of the run.
+// What the server, or the exported file, holds, written from the types of the program by
+// `XOFF_UPDATE=1 cargo test -p xoff --test house pages`. Times are in microseconds since the start of the run.
 // Ports 2i and 2i+1 are the two ends of link i; a port is the transmitter of its node towards its peer.
 
+/** The runs of a directory. */
 export interface Index {
   title: string;
   version: string;
   kind: "run" | "comparison";
-  runs: { name: string; scheme: string; seed: number }[];
+  runs: IndexRow[];
+}
+
+export interface IndexRow {
+  name: string;
+  scheme: string;
+  seed: number;
 }
 
 export interface RunHead {
@@ -17,21 +25,10 @@ export interface RunHead {
   windows: number;
   tile_windows: number;
   levels: number;
-  nodes: { name: string[]; layer: string[]; tier: number[]; domain: (number | string)[] };
-  ports: { name: string[]; node: number[]; rate_gbps: number[] };
-  queues: {
-    port: number[];
-    priority: number[];
-    queue_peak_bytes: number[];
-    queue_mean_bytes: number[];
-    ingress_peak_bytes: number[];
-    xoff_bytes: (number | null)[];
-    headroom_bytes: (number | null)[];
-    paused_us: number[];
-    marks: number[];
-    drops: number[];
-  };
-  port_totals: { tx_bytes: number[]; utilisation: number[]; pause_frames: number[]; resume_frames: number[] };
+  nodes: Nodes;
+  ports: Ports;
+  queues: Queues;
+  port_totals: PortTotals;
   jobs: Job[];
   /** What happened to the run, by time. */
   marks: Mark[];
@@ -40,6 +37,42 @@ export interface RunHead {
   pause_times: string;
 }
 
+export interface Nodes {
+  name: string[];
+  layer: string[];
+  tier: number[];
+  domain: number[];
+}
+
+export interface Ports {
+  name: string[];
+  node: number[];
+  rate_gbps: number[];
+}
+
+/** Rows of `ports.parquet`. */
+export interface Queues {
+  port: number[];
+  priority: number[];
+  queue_peak_bytes: number[];
+  queue_mean_bytes: number[];
+  ingress_peak_bytes: number[];
+  xoff_bytes: (number | null)[];
+  headroom_bytes: number[];
+  paused_us: number[];
+  marks: number[];
+  drops: number[];
+}
+
+/** What `ports.parquet` has of a port in all priorities, by port. */
+export interface PortTotals {
+  tx_bytes: number[];
+  utilisation: number[];
+  pause_frames: number[];
+  resume_frames: number[];
+}
+
+/** Something worth a mark in the time line. */
 export interface Mark {
   at_us: number;
   until_us: number | null;
@@ -47,35 +80,64 @@ export interface Mark {
   kind: "fault" | "storm" | "burst" | "collective";
 }
 
-/** A training job. */
+/** One job. */
 export interface Job {
+  /** Of its `[[traffic]]` table. */
   name: string;
+  /** GPUs that take part. */
   ranks: number;
+  /** That it was to do. */
   iterations: number;
+  /** When it started. */
   start_us: number;
+  /** When its last activity was over; `None` if it did not end within the run. */
   end_us: number | null;
+  /** Job completion time: from start to end. */
   jct_us: number | null;
+  /** Mean over the ranks of the time in which each computed. */
   compute_us: number;
+  /** The same of the time in which each took part in a collective or a message. */
   communication_us: number;
+  /** The same of communication that the rank's own computing does not cover. */
   exposed_us: number;
+  /** `exposed_us` over `jct_us`. */
   exposed_share: number | null;
-  /** Those of one name and size together. */
-  collectives: {
-    name: string;
-    kind: string;
-    bytes: number;
-    completed: number;
-    unfinished: number;
-    time_us: number | null;
-    busbw_gb_per_s: number | null;
-    slowest: string;
-  }[];
+  /** Collectives and messages of one name and size, over all iterations. */
+  collectives: JobCollective[];
 }
 
-/** What the ranks of jobs did, by begin. Jobs are counted as in `RunHead`. */
+/** Collectives of one name and size. */
+export interface JobCollective {
+  /** As the job calls it. */
+  name: string;
+  /** `all-reduce`, `point-to-point` and so on. */
+  kind: string;
+  /** That take part in one. */
+  ranks: number;
+  /** Size as nccl-tests defines it. */
+  bytes: number;
+  /** How many came to their end. */
+  completed: number;
+  /** How many began and did not. */
+  unfinished: number;
+  /** Mean time, from the first rank's begin to the last one's end. */
+  time_us: number | null;
+  /** The shortest. */
+  min_us: number | null;
+  /** The longest. */
+  max_us: number | null;
+  /** Algorithm bandwidth of the mean time, as nccl-tests reports it, in 10^9 bytes per second. */
+  algbw_gb_per_s: number | null;
+  /** Bus bandwidth, likewise. */
+  busbw_gb_per_s: number | null;
+  /** The rank that ended last most often, by name. */
+  slowest: string;
+}
+
 export interface ActivityTable {
+  /** Names of activities and of kinds. */
   texts: string[];
-  /** By job: names of its ranks. */
+  /** By job: names of ranks. */
   ranks: string[][];
   job: number[];
   rank: number[];
@@ -86,60 +148,18 @@ export interface ActivityTable {
   end_us: (number | null)[];
 }
 
+/** Sums over the network, for the time line. */
 export interface TimelineData {
   bin_us: number;
   paused_ports: number[];
   queued_bytes: number[];
   tx_gbps: number[];
   flows_started: number[];
-  /** Empty without a job. */
+  /** Of training jobs; empty without one. */
   exposed_ranks: number[];
 }
 
-export interface Roots {
-  stop: number[];
-  congested_port: (number | null)[];
-}
-
-export interface Flows {
-  texts: string[];
-  paths: number[][];
-  id: (number | string)[];
-  label: number[];
-  source: number[];
-  src: number[];
-  dst: number[];
-  size_bytes: (number | null)[];
-  delivered_bytes: number[];
-  start_us: number[];
-  finish_us: (number | null)[];
-  ideal_us: (number | null)[];
-  slowdown: (number | null)[];
-  goodput_gbps: number[];
-  path: number[];
-  priority: number[];
-  marked: number[];
-  notifications: number[];
-  retransmitted: number[];
-  timeouts: number[];
-  /** In how many windows it was watched: without one there is no course over time. */
-  windows: number[];
-}
-
-export interface Victim {
-  flow: number;
-  held_us: number;
-  held_share: number;
-  lost_bytes: number;
-  stops: number;
-  root_port: number | null;
-}
-
-export interface Victims {
-  total: number;
-  victims: Victim[];
-}
-
+/** Curves of one port over the whole run. */
 export interface PortSeries {
   window_us: number;
   time_us: number[];
@@ -149,15 +169,71 @@ export interface PortSeries {
   marks: number[];
 }
 
+export interface Roots {
+  stop: number[];
+  congested_port: (number | null)[];
+}
+
+export interface Victims {
+  total: number;
+  victims: Victim[];
+}
+
+export interface Victim {
+  flow: number;
+  held_us: number;
+  held_share: number;
+  lost_bytes: number;
+  stops: number;
+  root_port: number;
+}
+
+/** All flows, in the order of their starts. */
+export interface Flows {
+  /** Labels and names of sources. */
+  texts: string[];
+  /** Ports of each path. */
+  paths: number[][];
+  label: number[];
+  source: number[];
+  path: number[];
+  /** In how many windows it was watched: without one there is no course over time. */
+  windows: number[];
+  id: number[];
+  src: number[];
+  dst: number[];
+  priority: number[];
+  size_bytes: (number | null)[];
+  delivered_bytes: number[];
+  start_us: number[];
+  finish_us: (number | null)[];
+  ideal_us: (number | null)[];
+  slowdown: (number | null)[];
+  goodput_gbps: (number | null)[];
+  retransmitted: number[];
+  timeouts: number[];
+  marked: number[];
+  notifications: number[];
+}
+
+/** One flow over its life. Rates are means over a window, which ends at the time beside them. */
 export interface FlowSeries {
   time_us: number[];
   delivered_gbps: number[];
+  sent_gbps: number[];
   asked_gbps: number[];
   notifications: number[];
   marked: number[];
-  held: [from_us: number, until_us: number, port: number, victim: boolean][];
-  /** What the scheme published of it, if a probe asked. */
-  variables: { name: string; unit: string; time_us: number[]; value: number[] }[];
+  held: [number, number, number, boolean][];
+  variables: Variable[];
+}
+
+/** One variable of one flow over time. */
+export interface Variable {
+  name: string;
+  unit: string;
+  time_us: number[];
+  value: number[];
 }
 
 /** No stop, no cause. */
