@@ -105,7 +105,7 @@ pub struct SwitchContext {
     pub scale_up: bool,
 }
 
-/// What `[switch]` has inside a server: a switch there stands for a network that loses nothing and in which flows do
+/// What `[switch]` has inside a server: a switch there models a network that loses nothing and in which flows do
 /// not hinder each other, with room for all that a GPU may be sent at once.
 const SCALE_UP: &str = "buffer = \"64MB\"\npfc = { alpha = 1.0 }";
 

@@ -44,8 +44,8 @@ impl Default {
 ///
 /// `"name" was "former" ("old word" => "new word"): Kind = default, "meaning", only "with kind = ...";`
 ///
-/// A default that depends on other keys is told in words (`else "twice the rate"`). `OneOf(LIST)` is a choice whose
-/// words, and what each stands for, are in [`words`](super::words). `= LIST` takes the rows of a list.
+/// A default that depends on other keys is given in words (`else "twice the rate"`). `OneOf(LIST)` is a choice whose
+/// words, and what each means, are in [`words`](super::words). `= LIST` takes the rows of a list.
 macro_rules! keys {
     (= $rows:ident) => {
         $rows

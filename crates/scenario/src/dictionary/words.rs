@@ -1,4 +1,4 @@
-//! Words that keys of choices take, each with what it stands for.
+//! Words that keys of choices take, each with its value.
 
 use xoff_engine::Grain;
 use xoff_fabric::plan::{

@@ -40,7 +40,7 @@ impl Table {
         }))
     }
 
-    /// One of `choices`, each with the value it stands for.
+    /// One of `choices`, each with its value.
     pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         let text = self.text(key)?;
         match choices.iter().find(|(name, _)| *name == text.value) {

@@ -1,5 +1,5 @@
 //! Options and words that once had other names. Each is declared beside the new one, as a hidden alias; here the user is
-//! told of it.
+//! warned.
 
 use std::ffi::OsString;
 

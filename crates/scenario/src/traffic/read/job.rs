@@ -226,9 +226,12 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
         late: late.into(),
         slow: slow.into(),
         placement: Arc::new(placement),
-        connections: table.choice_or("connections", &connections, "persistent")?,
-        completion: table.choice_or("completion", &completion, "delivered")?,
-        overhead: table.span_or("overhead", Span::ZERO)?,
+        connections: if table.is("connections", "fresh")? { Connections::Fresh } else { Connections::Persistent },
+        completion: match table.is("completion", "acknowledged")? {
+            true => Completion::Acknowledged,
+            false => Completion::Delivered,
+        },
+        overhead: table.span("overhead")?,
         template: settings.template.clone(),
     };
     Ok(ReadGenerator { generator: Generator::Job(Arc::new(plan)), labels: vec![settings.name.clone()], expected })
