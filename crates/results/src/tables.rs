@@ -10,7 +10,7 @@ use xoff_engine::{Span, Time};
 use xoff_fabric::activity::{FlowWindow, PortWindow};
 use xoff_fabric::plan::peer;
 use xoff_fabric::record::{ClassReport, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
-use xoff_jobs::account::{Exchange, Share};
+use xoff_jobs::bandwidth::{Exchange, Share};
 use xoff_jobs::{Activity, Interval};
 use xoff_scenario::measure::probe::MetricFacts;
 

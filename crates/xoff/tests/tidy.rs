@@ -198,7 +198,7 @@ fn files_stay_small_enough_to_read() {
 const FIELDS: usize = 25;
 
 /// Structs with more fields, by crate. Numbers may only shrink, and so may the list.
-const WIDE: [(&str, &str, usize); 3] = [("results", "Summary", 61), ("live", "Run", 27), ("results", "RunWriter", 26)];
+const WIDE: [(&str, &str, usize); 1] = [("live", "Run", 27)];
 
 #[test]
 fn structs_have_few_fields() {
