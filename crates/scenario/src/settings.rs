@@ -5,8 +5,9 @@ use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
-    Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler, NicSettings,
-    PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, Signalling, SwitchSettings, Thresholds, Watchdog,
+    Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler,
+    NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, Signalling, SwitchSettings, Thresholds,
+    Watchdog,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
