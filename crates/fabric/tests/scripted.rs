@@ -23,6 +23,9 @@ impl Net {
 
 type Make<At, Point> = Box<dyn Fn(&At) -> Point + Send + Sync>;
 
+/// Makes the control of a switch.
+type MakeControl = Box<dyn Fn(&SwitchFacts<'_>) -> Control + Send + Sync>;
+
 /// Scheme whose points are made by closures; without any, flows keep the rate they start with.
 pub struct Scripted {
     pub format: Format,
@@ -31,7 +34,7 @@ pub struct Scripted {
     np: Option<Make<FlowFacts, Box<dyn NotificationPoint<Feedback = u64> + Send>>>,
     rp: Make<FlowFacts, Rp>,
     transit: Option<Make<FlowFacts, Gate>>,
-    switch: Option<Box<dyn Fn(&SwitchFacts<'_>) -> Control + Send + Sync>>,
+    switch: Option<MakeControl>,
 }
 
 impl Scripted {

@@ -27,7 +27,8 @@ fn no_random_scenario_breaks_a_law() {
 #[test]
 fn scenarios_that_broke_a_law_once_do_not_again() {
     // A NIC that scans its flows, ACKs for several packets, a scheme with a window, and a probe of flows.
-    for seed in [5_859] {
+    const SEEDS: &[u64] = &[5_859];
+    for &seed in SEEDS {
         let request = Request { first: seed, cases: 1, jobs: 1, time: None };
         let tally = flock::run(&request, |_| {}, |seed, why| panic!("seed {seed} {why}"));
         assert!(tally.violations.is_empty(), "{:#?}", tally.violations);

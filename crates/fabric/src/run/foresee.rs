@@ -217,11 +217,12 @@ impl<S: Scheme> Part<S> {
         let seq = &responder.seq;
         let certain = !self.links.ports[port].has(LOSSY_LINK);
         let (mut expected, mut over) = (seq.expected, 0);
-        let data = self.arrivals(port, limit).filter(|(_, packet)| packet.kind == Kind::Data && packet.flow == flow);
+        let mut data =
+            self.arrivals(port, limit).filter(|(_, packet)| packet.kind == Kind::Data && packet.flow == flow);
         if let Some(kept) = responder.kept() {
             // With this packet there may be enough.
             let missing = seq.stream.message_end.saturating_sub(seq.expected).saturating_sub(kept);
-            let enough = data.skip(missing.saturating_sub(1) as usize).next();
+            let enough = data.nth(missing.saturating_sub(1) as usize);
             let news = News::Delivered(card.presence, 0);
             out.extend(enough.map(|(key, _)| Foreseen { key, news, certain: false }));
             return;

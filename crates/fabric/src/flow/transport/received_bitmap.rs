@@ -12,8 +12,13 @@ pub struct ReceivedBitmap {
 
 impl ReceivedBitmap {
     /// Packets kept.
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// Returns whether no packet is kept.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     fn room(&self) -> u32 {

@@ -117,7 +117,7 @@ impl ResponderRules for Responder {
     }
 
     fn needs_slow_path(&self) -> bool {
-        self.0.kept.len() > 0 || self.0.ack_every > 1
+        !self.0.kept.is_empty() || self.0.ack_every > 1
     }
 
     fn on_data(&mut self, seq: &mut ReceiveSequence, now: Time, data: &Arrival) -> Taken {
@@ -126,7 +126,7 @@ impl ResponderRules for Responder {
         // An ACK acknowledges packets of one mark only, so that the sender counts marks exactly.
         let other_mark = state.waiting > 0 && (state.first.ecn == Ecn::Ce) != (data.echo.ecn == Ecn::Ce);
         let earlier = other_mark.then(|| state.acknowledge(seq));
-        let missing = state.kept.len() > 0;
+        let missing = !state.kept.is_empty();
         let is_next = data.psn == before;
         let kept = if is_next {
             seq.expected = state.kept.run_from(before + 1);
@@ -158,7 +158,7 @@ impl ResponderRules for Responder {
     }
 
     fn kept(&self) -> Option<u32> {
-        Some(self.0.kept.len())
+        Some(self.0.kept.count())
     }
 }
 
