@@ -382,7 +382,7 @@ fn describe_knows_every_natural_word() {
         (&["fattree"], "[topology] with kind = \"fat-tree\""),
         (&["websearch"], "sizes = \"websearch\""),
         (&["flows.parquet"], "fct_us"),
-        (&["fct_us"], "column of flows.parquet (real, in us)"),
+        (&["fct_us"], "column of flows.parquet (float, in us)"),
         (&["flows.fct_us"], "column of flows.parquet"),
         (&["port_throughput"], "metric of series.parquet, in Gbps"),
         (&["fct"], "Flow completion time"),
