@@ -61,7 +61,7 @@ type Parts<'py> = (String, Vec<(Facts, Bound<'py, PyAny>)>);
 fn kind(field: &Field) -> &'static str {
     match field.data_type() {
         DataType::Int64 => "integer",
-        DataType::Float64 => "real",
+        DataType::Float64 => "float",
         _ => "text",
     }
 }
@@ -135,7 +135,7 @@ impl Table {
         for ((column, kind, nullable, facts), values) in columns {
             let array: ArrayRef = match kind.as_str() {
                 "integer" => Arc::new(Int64Array::from(values.extract::<Vec<Option<i64>>>()?)),
-                "real" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
+                "float" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
                 _ => words(values.extract()?),
             };
             fields.push(Field::new(column, array.data_type().clone(), nullable).with_metadata(facts));

@@ -27,7 +27,7 @@ def test_columns_are_those_of_the_files(tmp_path, incast: xoff.Run) -> None:
 def test_columns_say_what_they_mean(incast: xoff.Run) -> None:
     assert incast.flows.describe()["slowdown"] == "fct_us divided by ideal_us; 1 is perfect. [1]"
     assert incast.flows.to_arrow().schema.field("fct_us").metadata[b"unit"] == b"us"
-    assert "slowdown: real" in repr(incast.flows)
+    assert "slowdown: float" in repr(incast.flows)
     with pytest.raises(KeyError, match="no column `speed`"):
         incast.flows.column("speed")
 

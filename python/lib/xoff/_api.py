@@ -176,7 +176,7 @@ def describe(topic: str = "results") -> str:
 
     >>> import xoff
     >>> print(xoff.describe("flows.slowdown"))
-    column of flows.parquet (real, in 1)
+    column of flows.parquet (float, in 1)
       slowdown             fct_us divided by ideal_us; 1 is perfect. May be empty.
     <BLANKLINE>
     """
