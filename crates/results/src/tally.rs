@@ -249,7 +249,7 @@ pub fn of_reality(reality: &Reality) -> Vec<Check> {
             ([], silent) => format!("no frame came to {}, though the other end sent some", silent.join(", ")),
             (missing, _) => format!("no books of {}: what they counted is not known", missing.join(", ")),
         };
-        checks.push(check("partners heard", partners.were_heard(), detail));
+        checks.push(check("counters of all partners received", partners.were_heard(), detail));
         let detail = format!(
             "of all partners, senders know of {acknowledged_bytes} bytes and may know of {open_bytes} more, \
              receivers have {delivered_bytes}"

@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The same of a live run.
+    /// Writes frames of a live run, which have their bytes.
     pub fn raw_frames(&mut self, frames: &[RawFrame]) -> io::Result<()> {
         for frame in frames {
             let Some(open) = self.files.get_mut(frame.capture as usize) else { continue };

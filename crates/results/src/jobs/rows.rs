@@ -21,9 +21,9 @@ contract! {
         pub jct_us: Option<f64>,
         /// Mean over the ranks of the time in which each computed.
         pub compute_us: f64,
-        /// The same of the time in which each took part in a collective or a message.
+        /// Mean over the ranks of the time in which each took part in a collective or a message.
         pub communication_us: f64,
-        /// The same of communication that the rank's own computing does not cover.
+        /// Mean over the ranks of the communication time that the rank's own computing does not cover.
         pub exposed_us: f64,
         /// `exposed_us` over `jct_us`.
         pub exposed_share: Option<f64>,
