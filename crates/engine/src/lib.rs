@@ -8,6 +8,7 @@
 
 pub mod fifo;
 pub mod free_list;
+pub mod numbered;
 pub mod quantity;
 pub mod queue;
 pub mod ring;
@@ -19,6 +20,7 @@ pub mod units;
 
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;
+pub use numbered::Numbered;
 pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};

@@ -92,11 +92,12 @@ impl<S: Scheme> Nic<S> {
         }
         // The packet that an ACK speaks for: the last in order, or for TCP the first that it is news of.
         let by_time = sender.requester.asks_reaction_point();
-        let memory = sender.sent.at_or_oldest(if by_time { seq.una } else { answer.expected.saturating_sub(1) });
+        let psn = if by_time { seq.una } else { answer.expected.saturating_sub(1) };
+        let memory = sender.sent.get(psn).or(sender.sent.oldest());
         let (sent_at, resent) = memory.map_or((now, false), |sent| (sent.sent_at, sent.resent));
         let ack = Ack { expected: answer.expected, selective: None, nak: answer.nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
-        sender.sent.acknowledge(sender.requester.seq.una);
+        sender.sent.forget_before(sender.requester.seq.una);
         sender.rp.on_ack(&Acked {
             now,
             bytes: progress.bytes,

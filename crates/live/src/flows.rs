@@ -9,14 +9,14 @@ use crate::run::{Node, Run};
 use crate::sender::{Sender, Tally};
 use crate::wires::Wires;
 use std::collections::VecDeque;
-use xoff_engine::{Span, Time};
+use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
 use xoff_fabric::record::{FlowRecord, Paths};
 use xoff_fabric::scheme::{ReactionPoint, Scheme, Transport};
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec};
-use xoff_fabric::transport::{Requester, SentPackets, Stream};
+use xoff_fabric::transport::{Requester, Stream};
 use xoff_wire::Unwrap;
 
 impl<S: Scheme, W: Wires> Run<'_, S, W> {
@@ -122,7 +122,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             format,
             requester,
             pacing: Pacing::new(self.now, line_bps, wire_bytes, facts.bdp_bytes, spec.rate_cap),
-            sent: SentPackets::default(),
+            sent: Numbered::default(),
             size_bytes: spec.size_bytes,
             offered_bytes: spec.offered_bytes.unwrap_or(0),
             header_bytes: network.header_bytes(&id),
@@ -295,14 +295,12 @@ impl<S: Scheme> Nic<S> {
         self.try_to_send(flow, desk);
     }
 
-    /// One more message for a queue pair.
     fn send_message(&mut self, flow: u32, bytes: u64, message: u32, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.send(bytes, message);
         self.try_to_send(flow, desk);
     }
 
-    /// A new limit of the application.
     fn cap(&mut self, flow: u32, rate: Option<xoff_engine::BitRate>, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.pacing.cap = rate;

@@ -1,32 +1,28 @@
 //! Sending end of a flow: its transport, its pacing and what its record counts.
 
-use xoff_engine::{Span, Time};
+use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::{Body, Data, FlowName, Marked};
 use xoff_fabric::pacing::Pacing;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::Format;
 use xoff_fabric::transport::messages::Cut;
-use xoff_fabric::transport::{Outgoing, Requester, SentPacket, SentPackets};
+use xoff_fabric::transport::{Outgoing, Requester};
 use xoff_wire::Unwrap;
 
-/// A sender.
 #[derive(Debug)]
 pub struct Sender<Rp> {
     /// Decides on rate and window.
     pub rp: Rp,
-    /// What its packets say of it.
     pub flow: FlowName,
-    /// Format of its packets.
     pub format: Format,
     /// Decides what is sent next.
     pub requester: Requester,
     /// Decides when.
     pub pacing: Pacing,
     /// Departures of packets that are not acknowledged: not every ACK carries one back.
-    pub sent: SentPackets,
+    pub sent: Numbered<SentPacket>,
     /// Payload of the whole flow; `None` is endless, or messages.
     pub size_bytes: Option<u64>,
-    /// Payload offered so far.
     pub offered_bytes: u64,
     /// Frame bytes that are not payload.
     pub header_bytes: u32,
@@ -42,20 +38,23 @@ pub struct Sender<Rp> {
     pub tally: Tally,
 }
 
+/// Packet that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct SentPacket {
+    /// Time of its last transmission.
+    pub sent_at: Time,
+    pub resent: bool,
+}
+
 /// What a sender counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Wire bytes of data packets.
     pub sent_wire_bytes: u64,
-    /// Data packets.
     pub packets_sent: u64,
     /// Data packets that had been sent before.
     pub packets_retransmitted: u64,
-    /// Retransmission timers that ran out.
     pub timeouts: u32,
-    /// Notifications received.
     pub notifications: u64,
-    /// Time of the first notification.
     pub first_notified: Option<Time>,
 }
 
@@ -63,7 +62,7 @@ impl<Rp> Sender<Rp> {
     /// Takes the next packet, which leaves now.
     pub fn next(&mut self, now: Time) -> Outgoing {
         let outgoing = self.requester.next(now);
-        self.sent.insert(outgoing.psn, SentPacket { sent_at: now, resent: outgoing.resent });
+        self.sent.set(outgoing.psn, SentPacket { sent_at: now, resent: outgoing.resent });
         outgoing
     }
 
@@ -72,13 +71,11 @@ impl<Rp> Sender<Rp> {
         self.requester.seq.stream.payload_until(packets)
     }
 
-    /// Frame bytes of a packet.
     pub fn frame_bytes(&self, psn: u32) -> u32 {
         let payload = self.payload_until(psn + 1) - self.payload_until(psn);
         (self.header_bytes + payload as u32).max(self.min_frame_bytes)
     }
 
-    /// Adds a message, after those before it.
     pub fn send(&mut self, bytes: u64, name: u32) {
         let mtu_bytes = self.requester.seq.stream.mtu_bytes;
         let (header_bytes, min_frame_bytes) = (self.header_bytes, self.min_frame_bytes);

@@ -6,8 +6,7 @@ use crate::contract::forwarding::{Candidate, PathChoice};
 use crate::contract::packet::TableRoute;
 use crate::id::{PortId, SenderId, SwitchId};
 use crate::network::forwarding::{NextHopMachine, PathMachine};
-use std::collections::VecDeque;
-use xoff_engine::{Table, Time};
+use xoff_engine::{Numbered, Table, Time};
 
 /// Everything that a part needs to forward packets one by one, and free blocks of its route memory.
 #[derive(Default)]
@@ -81,14 +80,13 @@ pub(crate) enum PathRoutes {
 pub(crate) struct Spread {
     machine: PathMachine,
     pub routes: PathRoutes,
-    /// Path of each outstanding packet, from packet `oldest` on.
-    taken: VecDeque<u16>,
-    oldest: u32,
+    /// Path of each outstanding packet, by PSN.
+    taken: Numbered<u16>,
 }
 
 impl Spread {
     pub fn new(machine: PathMachine, routes: PathRoutes) -> Spread {
-        Spread { machine, routes, taken: VecDeque::new(), oldest: 0 }
+        Spread { machine, routes, taken: Numbered::default() }
     }
 
     /// Chooses the path of a packet that leaves now; its route. Packets before `una` are acknowledged.
@@ -99,29 +97,12 @@ impl Spread {
         };
         let path = self.machine.pick(now, psn, paths);
         assert!(path < paths, "path {path} of {paths}");
-        self.forget_before(una);
-        let place = (psn - self.oldest) as usize;
-        if place < self.taken.len() {
-            self.taken[place] = path;
-        } else {
-            self.taken.push_back(path);
-        }
+        self.taken.forget_before(una);
+        self.taken.set(psn, path);
         match &self.routes {
             PathRoutes::Installed(routes) => routes[usize::from(path)],
             PathRoutes::Table { edge, .. } => TableRoute { edge: *edge, path }.word(),
         }
-    }
-
-    fn forget_before(&mut self, una: u32) {
-        while self.oldest < una {
-            self.taken.pop_front();
-            self.oldest += 1;
-        }
-    }
-
-    /// Path that an outstanding packet took last.
-    fn path_of(&self, psn: u32) -> Option<u16> {
-        self.taken.get(psn.checked_sub(self.oldest)? as usize).copied()
     }
 
     pub fn machine(&mut self) -> &mut PathMachine {
@@ -130,7 +111,7 @@ impl Spread {
 
     /// Packet `una`, the oldest outstanding one, counts as lost.
     pub fn on_loss(&mut self, now: Time, una: u32) {
-        if let Some(path) = self.path_of(una) {
+        if let Some(path) = self.taken.get(una) {
             self.machine.on_loss(now, path);
         }
     }

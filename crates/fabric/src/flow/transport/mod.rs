@@ -5,12 +5,11 @@
 //! ([decision 0069](../../../../../docs/decisions/0069-transport-is-two-pure-halves.md)).
 //!
 //! A transport is a file with a `Requester` and a `Responder` and a line of the registry below. What all of them
-//! remember is shared: [`SendSequence`], [`ReceiveSequence`], [`Stream`], [`ReceivedBitmap`], [`SentPackets`].
+//! remember is shared: [`SendSequence`], [`ReceiveSequence`], [`Stream`], [`ReceivedBitmap`].
 
 mod go_back_n;
 pub mod messages;
 mod received_bitmap;
-mod sent_packets;
 mod sequence;
 mod stream;
 mod tcp;
@@ -18,7 +17,6 @@ mod tcp;
 mod tests;
 
 pub use received_bitmap::ReceivedBitmap;
-pub use sent_packets::{SentPacket, SentPackets};
 pub use sequence::{ReceiveSequence, SendSequence};
 pub use stream::Stream;
 
