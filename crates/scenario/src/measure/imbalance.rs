@@ -15,7 +15,6 @@ use xoff_fabric::record::Metric;
 pub(super) enum Of {
     /// The mean, windows weighted by what was sent in them.
     Mean,
-    /// The largest.
     Highest,
     /// Each at its end.
     Curve(Unit),

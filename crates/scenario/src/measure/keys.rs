@@ -1,5 +1,7 @@
 //! The keys of a `[[measure]]`, as a section of the dictionary.
 
+use super::probe;
+use super::words::{COUNTERS, PORT_TOTALS};
 use crate::dictionary::key::{Kind, Section, sections};
 use Kind::{Bytes, Choice, Count, Number, Special, Text, Texts, Time};
 
@@ -31,10 +33,10 @@ pub const SECTIONS: &[Section] = sections! {
             "Sizes between the bins, ascending; a bin takes sizes above its lower and up to its upper edge", only "with metric = \"fct-by-size\" or \"slowdown-by-size\"";
         "which": Choice(&["completed", "unfinished", "all"]),
             "Which flows are counted", only "with metric = \"flow-count\"";
-        "series": Choice(SERIES_NAMES), "The probed quantity, as in series.parquet", only SERIES_ONLY;
+        "series": Choice(probe::NAMES), "The probed quantity, as in series.parquet", only SERIES_ONLY;
         "of": Texts,
             "Patterns over flows, or ports by owner first", only "with a metric of quantities over time or of ports";
-        "of": Choice(COUNTER_NAMES), "The counter", only "with metric = \"counter\"";
+        "of": OneOf(COUNTERS), "The counter", only "with metric = \"counter\"";
         "priority": Count else "all",
             "Only this IEEE 802.1 priority", only "with a metric of flows, of PAUSE frames, or of something that is counted per priority";
         "across": Choice(&["sum", "mean", "max", "min", "std", "spread", "range", "jain", "each"]) = "sum",
@@ -80,77 +82,6 @@ pub const SECTIONS: &[Section] = sections! {
             "Which ports are paused", only PAUSES_ONLY;
         "frames": Choice(&["pause", "all"]) = "pause",
             "All: with the repetitions of timed signalling", only PAUSES_ONLY;
-        "what": Choice(PORT_NAMES), "What the port counted", only "with metric = \"port\"";
+        "what": OneOf(PORT_TOTALS), "What the port counted", only "with metric = \"port\"";
     }
 };
-
-const SERIES_NAMES: &[&str] = &[
-    "queue",
-    "ingress",
-    "port_throughput",
-    "paused",
-    "pause_rate",
-    "rate",
-    "send_rate",
-    "throughput",
-    "shaped",
-    "shaped_queue",
-    "buffer",
-];
-const PORT_NAMES: &[&str] = &[
-    "queue_peak",
-    "queue_mean",
-    "ingress_peak",
-    "headroom_used_peak",
-    "utilisation",
-    "paused",
-    "marks",
-    "drops",
-    "sent_bytes",
-    "sent_packets",
-    "pause_frames",
-    "resume_frames",
-    "refresh_frames",
-];
-const COUNTER_NAMES: &[&str] = &[
-    "events",
-    "packet_hops",
-    "flows_started",
-    "flows_completed",
-    "packets_sent",
-    "packets_delivered",
-    "packets_retransmitted",
-    "packets_discarded",
-    "delivered_bytes",
-    "acks",
-    "naks",
-    "notifications",
-    "marks",
-    "neighbour_messages",
-    "pause_frames",
-    "resume_frames",
-    "refresh_frames",
-    "drops",
-    "drops_lossless",
-    "drops_lossy",
-    "drops_fault",
-    "timeouts",
-    "deadlocks",
-    "watchdog_storms",
-];
-
-#[cfg(test)]
-mod tests {
-    use super::super::{ports, probe, whole};
-    use super::*;
-
-    #[test]
-    fn choices_are_what_readers_know() {
-        let series: Vec<&str> = probe::METRICS.into_iter().map(|metric| probe::facts(metric).name).collect();
-        assert_eq!(SERIES_NAMES, series);
-        let counters: Vec<&str> = whole::COUNTERS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(COUNTER_NAMES, counters);
-        let ports: Vec<&str> = ports::WHATS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(PORT_NAMES, ports);
-    }
-}

@@ -54,7 +54,6 @@ pub fn percentile_of(points: &[Point], p: f64) -> f64 {
     percentile(&sorted, p).unwrap_or(f64::NAN)
 }
 
-/// Standard deviation over mean.
 pub fn variation(points: &[Point]) -> f64 {
     let values = values(points);
     stat::std(&values) / stat::mean(&values)

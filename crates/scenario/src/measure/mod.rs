@@ -26,6 +26,7 @@ pub(crate) mod series;
 pub(crate) mod stat;
 pub(crate) mod unit;
 pub(crate) mod whole;
+mod words;
 
 pub use axes::{Along, CurveAxes};
 pub use read::{groups, is_for, read, rows};
@@ -58,7 +59,6 @@ pub struct Measures {
     list: Vec<Measure>,
 }
 
-/// One `[[measure]]`.
 #[derive(Clone, Debug)]
 struct Measure {
     name: String,

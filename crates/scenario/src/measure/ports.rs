@@ -4,6 +4,7 @@ use super::recording::Recording;
 use super::scope::Scope;
 use super::stat::{COMBINES, Combine};
 use super::unit::{self, Dimension, Unit};
+use super::words::{PORT_TOTALS, PortTotal as Of};
 use crate::Table;
 use crate::reader::Result;
 use xoff_engine::Time;
@@ -20,41 +21,8 @@ pub(crate) struct PortMeasure {
     unit: Option<Unit>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Of {
-    QueuePeak,
-    QueueMean,
-    IngressPeak,
-    HeadroomPeak,
-    Utilisation,
-    Paused,
-    Marks,
-    Drops,
-    SentBytes,
-    SentPackets,
-    PauseFrames,
-    ResumeFrames,
-    RefreshFrames,
-}
-
-pub(crate) const WHATS: &[(&str, Of)] = &[
-    ("queue_peak", Of::QueuePeak),
-    ("queue_mean", Of::QueueMean),
-    ("ingress_peak", Of::IngressPeak),
-    ("headroom_used_peak", Of::HeadroomPeak),
-    ("utilisation", Of::Utilisation),
-    ("paused", Of::Paused),
-    ("marks", Of::Marks),
-    ("drops", Of::Drops),
-    ("sent_bytes", Of::SentBytes),
-    ("sent_packets", Of::SentPackets),
-    ("pause_frames", Of::PauseFrames),
-    ("resume_frames", Of::ResumeFrames),
-    ("refresh_frames", Of::RefreshFrames),
-];
-
 pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &'static str)> {
-    let what = row.choice("what", WHATS)?;
+    let what = row.choice("what", PORT_TOTALS)?;
     let ports = scope.names.all_ports(&row.texts("of")?)?;
     let class = match what {
         Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::HeadroomPeak | Of::Paused | Of::Marks | Of::Drops => {

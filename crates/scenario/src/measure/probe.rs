@@ -19,70 +19,50 @@ pub struct MetricFacts {
     pub meaning: &'static str,
 }
 
-/// All of them but the variables of schemes, in the order in which they are described.
-pub const METRICS: [Metric; 11] = [
-    Metric::QueueBytes,
-    Metric::IngressBytes,
-    Metric::PortThroughput,
-    Metric::PausedFraction,
-    Metric::PauseRate,
-    Metric::FlowRate,
-    Metric::FlowSendRate,
-    Metric::FlowThroughput,
-    Metric::ShapedBytes,
-    Metric::FlowShapedBytes,
-    Metric::SwitchBytes,
-];
+/// What has a series of its own.
+#[derive(PartialEq)]
+enum Each {
+    Class,
+    Port,
+    Flow,
+}
 
-/// The only place that names a metric or gives it a unit.
-pub fn facts(metric: Metric) -> MetricFacts {
-    let of =
-        |name, unit, scale, per_class, of_flow, meaning| MetricFacts { name, unit, scale, per_class, of_flow, meaning };
-    match metric {
-        Metric::QueueBytes => of("queue", "bytes", 1.0, true, false, "Egress queue of a port and priority."),
-        Metric::IngressBytes => {
-            of("ingress", "bytes", 1.0, true, false, "Buffered bytes that came in by a port and priority.")
+/// The only place that names a metric or gives it a unit: `Metric of Each: "name" in "unit" times scale, "meaning";`
+macro_rules! metrics {
+    ($($metric:ident of $each:ident: $name:literal in $unit:literal times $scale:literal, $meaning:literal;)*) => {
+        /// All of them but the variables of schemes, in the order in which they are described.
+        pub const METRICS: [Metric; NAMES.len()] = [$(Metric::$metric),*];
+
+        /// Their names, in the same order.
+        pub(crate) const NAMES: &[&str] = &[$($name),*];
+
+        /// Name, unit and meaning of a metric.
+        pub fn facts(metric: Metric) -> MetricFacts {
+            let of = |each, name, unit, scale, meaning| {
+                let (per_class, of_flow) = (each == Each::Class, each == Each::Flow);
+                MetricFacts { name, unit, scale, per_class, of_flow, meaning }
+            };
+            match metric {
+                $(Metric::$metric => of(Each::$each, $name, $unit, $scale, $meaning),)*
+                Metric::Variable(variable) => of(Each::Flow, variable.name, variable.unit, 1.0, variable.meaning),
+            }
         }
-        Metric::PortThroughput => of(
-            "port_throughput",
-            "Gbps",
-            1e-9,
-            false,
-            false,
-            "Wire bits that left a port; of the frame on its way out those that have.",
-        ),
-        Metric::PausedFraction => {
-            of("paused", "1", 1.0, true, false, "Part of the interval in which an egress was paused.")
-        }
-        Metric::PauseRate => of("pause_rate", "1/s", 1.0, false, false, "PAUSE frames sent by a port."),
-        Metric::FlowRate => of(
-            "rate",
-            "Gbps",
-            1e-9,
-            false,
-            true,
-            "Rate that the scheme allowed a flow, in wire bits: its own, or its window per base round trip if less.",
-        ),
-        Metric::FlowSendRate => {
-            of("send_rate", "Gbps", 1e-9, false, true, "Rate at which a flow really sent, in wire bits.")
-        }
-        Metric::FlowThroughput => {
-            of("throughput", "Gbps", 1e-9, false, true, "Rate at which a flow's payload was delivered.")
-        }
-        Metric::ShapedBytes => {
-            of("shaped", "bytes", 1.0, false, false, "Shaped per-flow queues of a gateway bound for a port.")
-        }
-        Metric::FlowShapedBytes => {
-            of("shaped_queue", "bytes", 1.0, false, true, "Shaped queue of a flow at its far gateway.")
-        }
-        Metric::SwitchBytes => of(
-            "buffer",
-            "bytes",
-            1.0,
-            false,
-            false,
-            "Whole buffer of a switch in use, headroom included; named by the switch's first port.",
-        ),
-        Metric::Variable(of_scheme) => of(of_scheme.name, of_scheme.unit, 1.0, false, true, of_scheme.meaning),
-    }
+    };
+}
+
+metrics! {
+    QueueBytes of Class: "queue" in "bytes" times 1.0, "Egress queue of a port and priority.";
+    IngressBytes of Class: "ingress" in "bytes" times 1.0, "Buffered bytes that came in by a port and priority.";
+    PortThroughput of Port: "port_throughput" in "Gbps" times 1e-9,
+        "Wire bits that left a port; of the frame on its way out those that have.";
+    PausedFraction of Class: "paused" in "1" times 1.0, "Part of the interval in which an egress was paused.";
+    PauseRate of Port: "pause_rate" in "1/s" times 1.0, "PAUSE frames sent by a port.";
+    FlowRate of Flow: "rate" in "Gbps" times 1e-9,
+        "Rate that the scheme allowed a flow, in wire bits: its own, or its window per base round trip if less.";
+    FlowSendRate of Flow: "send_rate" in "Gbps" times 1e-9, "Rate at which a flow really sent, in wire bits.";
+    FlowThroughput of Flow: "throughput" in "Gbps" times 1e-9, "Rate at which a flow's payload was delivered.";
+    ShapedBytes of Port: "shaped" in "bytes" times 1.0, "Shaped per-flow queues of a gateway bound for a port.";
+    FlowShapedBytes of Flow: "shaped_queue" in "bytes" times 1.0, "Shaped queue of a flow at its far gateway.";
+    SwitchBytes of Port: "buffer" in "bytes" times 1.0,
+        "Whole buffer of a switch in use, headroom included; named by the switch's first port.";
 }

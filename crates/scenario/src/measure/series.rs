@@ -2,7 +2,7 @@
 
 use super::imbalance;
 use super::line::{self, Point};
-use super::probe::{METRICS as PROBED, facts};
+use super::probe::{self, facts};
 use super::recording::{Grid, Needs, Recording, Series, SeriesKey};
 use super::scope::{Scope, probe_name};
 use super::stat::{self, COMBINES, Combine};
@@ -122,7 +122,7 @@ const ACROSS: &[(&str, Option<Combine>)] = &[
 
 /// Reads the keys of a metric of this family. Gives the unit, too.
 pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMeasure, &'static str)> {
-    let names: Vec<(&str, Metric)> = PROBED.iter().map(|metric| (facts(*metric).name, *metric)).collect();
+    let names: Vec<(&str, Metric)> = probe::NAMES.iter().copied().zip(probe::METRICS).collect();
     let metric = row.choice("series", &names)?;
     let (of, grid) = read_entities("of", metric, row, scope)?;
     let links = name.starts_with("imbalance");

@@ -102,7 +102,6 @@ impl Stats {
         }
     }
 
-    /// Whether the one of this name is.
     pub fn is_plain(&self, suffix: &str) -> bool {
         match self {
             Stats::One(stat) => stat.is_plain(),

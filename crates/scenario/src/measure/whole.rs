@@ -5,11 +5,11 @@ use super::recording::Recording;
 use super::scope::Scope;
 use super::stat::{self, Stats};
 use super::unit::{self, Dimension, Unit};
+use super::words::{COUNTERS, Count, drops};
 use crate::Table;
 use crate::reader::Result;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::Plan;
-use xoff_fabric::record::Counters;
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing;
 
@@ -23,8 +23,6 @@ pub(crate) enum WholeMeasure {
     BaseRtt(Unit, Vec<Span>, Stats),
 }
 
-type Count = fn(&Counters) -> u64;
-
 /// A counter by name.
 #[derive(Clone, Copy)]
 pub(crate) struct Counter(&'static str, Count);
@@ -33,38 +31,6 @@ impl std::fmt::Debug for Counter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.0)
     }
-}
-
-/// The counters of a run, by the names of `run.json`.
-pub(crate) const COUNTERS: &[(&str, Count)] = &[
-    ("events", |c| c.events),
-    ("packet_hops", |c| c.packet_hops),
-    ("flows_started", |c| c.flows_started),
-    ("flows_completed", |c| c.flows_completed),
-    ("packets_sent", |c| c.data_packets_sent),
-    ("packets_delivered", |c| c.data_packets_delivered),
-    ("packets_retransmitted", |c| c.data_packets_retransmitted),
-    ("packets_discarded", |c| c.data_packets_discarded),
-    ("delivered_bytes", |c| c.delivered_bytes),
-    ("acks", |c| c.acks_sent),
-    ("naks", |c| c.naks_sent),
-    ("notifications", |c| c.notifications_sent),
-    ("marks", |c| c.marks),
-    ("neighbour_messages", |c| c.neighbour_messages),
-    ("pause_frames", |c| c.pause_frames),
-    ("resume_frames", |c| c.resume_frames),
-    ("refresh_frames", |c| c.refresh_frames),
-    ("drops", drops),
-    ("drops_lossless", |c| c.drops_lossless),
-    ("drops_lossy", |c| c.drops_lossy),
-    ("drops_fault", |c| c.drops_fault),
-    ("timeouts", |c| c.timeouts),
-    ("deadlocks", |c| c.deadlocks),
-    ("watchdog_storms", |c| c.watchdog_storms),
-];
-
-fn drops(counters: &Counters) -> u64 {
-    counters.drops_lossless + counters.drops_lossy + counters.drops_fault
 }
 
 /// Reads the keys of a metric of this family. Gives the unit, too.
