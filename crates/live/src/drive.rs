@@ -9,7 +9,6 @@ use crate::run::{Parts, Run};
 use crate::sampler::Sampler;
 use crate::suits::{Objection, objections};
 use crate::tap::Taps;
-use crate::testbed::Testbed;
 use crate::wires::Wires;
 use std::io;
 use std::sync::Arc;
@@ -34,7 +33,6 @@ const LATE: f64 = 0.1;
 /// Windows of `live.parquet`.
 const WINDOWS: u64 = 200;
 
-/// How a scenario is to run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What the clock does when the machine is late.
@@ -84,7 +82,6 @@ impl<'a> Stage<'a> {
         Ok(Stage { loaded, schemes, network, multipliers })
     }
 
-    /// The plan as it runs.
     pub fn plan(&self) -> &Plan {
         &self.network.plan
     }
@@ -129,32 +126,9 @@ impl<'a> Stage<'a> {
         Parts { network: &self.network, schemes: &self.schemes, encoder, multipliers: &self.multipliers, own }
     }
 
-    /// Runs to the end, hands the records on, and says what only reality has.
+    /// Runs to the end, hands the records on, and says what only reality has. Partners in other processes compare their
+    /// counts at the end.
     pub fn drive(
-        &self,
-        settings: &Settings,
-        testbed: &mut Testbed,
-        keep: Keep,
-        sink: &mut dyn Sink,
-        watch: &mut dyn FnMut(Position<'_>),
-    ) -> io::Result<(RunEnd, Reality)> {
-        self.drive_among(settings, testbed, None, keep, sink, watch)
-    }
-
-    /// The same over other wires than a testbed's.
-    pub fn drive_over(
-        &self,
-        settings: &Settings,
-        wires: &mut impl Wires,
-        keep: Keep,
-        sink: &mut dyn Sink,
-        watch: &mut dyn FnMut(Position<'_>),
-    ) -> io::Result<(RunEnd, Reality)> {
-        self.drive_among(settings, wires, None, keep, sink, watch)
-    }
-
-    /// Drives a run with partners in other processes, and compares their counts at the end.
-    pub fn drive_among(
         &self,
         settings: &Settings,
         wires: &mut impl Wires,
@@ -282,7 +256,6 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What a trial showed.
 pub(crate) struct Trial {
     /// Share of it in which the clock stood still.
     pub slip: f64,

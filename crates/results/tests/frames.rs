@@ -1,14 +1,12 @@
 //! Frames of whole runs under every scheme, as bytes: what a machine reads of a packet is in them.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use xoff_fabric::capture::{Body, Data, Frame, Reply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
-use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_fabric::scheme::{Scheme, Transport};
-use xoff_run::drive::{Keep, Sink, drive};
+use xoff_run::{Keep, Records, drive};
 use xoff_scenario::{Loaded, Options, Scenario};
 use xoff_schemes::{Any, SchemeSet, all};
 use xoff_wire::{Echo, Encoder, Ends, Roce, RoceKind, Seen, content_of, decode, near, stamp_of, telemetry_of};
@@ -28,37 +26,18 @@ traffic = [{ kind = "burst", sources = "h[0..2]", destinations = "h3", size = "1
 capture = [{ ports = "*->*" }]
 "#;
 
-#[derive(Default)]
-struct Frames(Vec<Frame>);
-
-impl Sink for Frames {
-    fn flows(&mut self, _: &[FlowRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
-        Ok(())
-    }
-    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
-        self.0.extend_from_slice(frames);
-        Ok(())
-    }
-}
-
 /// Checks every frame of a run; how many there were of each kind.
 fn check(text: &str, scheme: &str) -> BTreeMap<&'static str, usize> {
     let text = format!("{text}\nscheme = {{ name = \"{scheme}\" }}\n");
     let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default());
     let loaded = loaded.unwrap_or_else(|errors| panic!("{scheme}: {}", errors[0]));
-    let mut frames = Frames::default();
-    let end = drive(&loaded, Keep { frames: true, ..Keep::default() }, &mut frames, &mut |_| {}).unwrap();
+    let mut records = Records::default();
+    let end = drive(&loaded, Keep { frames: true, ..Keep::default() }, &mut records, &mut |_| {}).unwrap();
     assert!(end.failure.is_none(), "{scheme}: {:?}", end.failure);
     let configured = Any::configure(&loaded.schemes[0].values).unwrap();
     let encoder = Encoder::new(&loaded.plan, vec![None]);
     let (mut bytes, mut kinds) = (Vec::new(), BTreeMap::new());
-    for frame in &frames.0 {
+    for frame in &records.frames {
         encoder.encode(frame, &mut bytes);
         let seen = decode(&bytes).unwrap_or_else(|reason| panic!("{scheme}: {reason}: {frame:?}"));
         *kinds.entry(is_held(frame, &bytes, &seen, &configured, &loaded)).or_default() += 1;

@@ -93,23 +93,8 @@ impl Source for Incast {
 
 /// One megabyte from a host to another, at line rate unless something stops it.
 fn megabyte(src: u32, dst: u32) -> FlowSpec {
-    FlowSpec {
-        // This source's own name for it.
-        handle: src,
-        src,
-        dst,
-        size_bytes: Some(1_000_000),
-        offered_bytes: None,
-        class: 0,
-        scheme: 0,
-        weight: 1,
-        initial_rate: None,
-        rate_cap: None,
-        path: None,
-        label: 0,
-        ports: None,
-        probed: false,
-    }
+    // The handle is this source's own name for it.
+    FlowSpec { size_bytes: Some(1_000_000), ..FlowSpec::new(src, src, dst) }
 }
 
 #[test]

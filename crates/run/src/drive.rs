@@ -464,25 +464,13 @@ mod tests {
     /// A job has no number of flows, and ends long before the run would.
     #[test]
     fn a_job_is_as_far_as_its_payload() {
-        struct Nothing;
-        impl Sink for Nothing {
-            fn flows(&mut self, _: &[FlowRecord]) -> io::Result<()> {
-                Ok(())
-            }
-            fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
-                Ok(())
-            }
-            fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
-                Ok(())
-            }
-        }
         let text = "run.stop = \"10s\"\n\
             topology = { kind = \"star\", hosts = 4, rate = \"100Gbps\" }\n\
             [[traffic]]\nkind = \"all-reduce\"\nranks = [\"h0\", \"h1\", \"h2\", \"h3\"]\nbytes = \"20MB\"\n";
         let scenario = xoff_scenario::Scenario::from_text("t", text, std::path::Path::new("."));
         let loaded = scenario.load(&xoff_scenario::Options::default()).unwrap();
         let mut parts = Vec::new();
-        drive(&loaded, Keep::default(), &mut Nothing, &mut |at| parts.push(at.part)).unwrap();
+        drive(&loaded, Keep::default(), &mut crate::Records::default(), &mut |at| parts.push(at.part)).unwrap();
         assert!(parts.len() > 2 && parts.is_sorted(), "{parts:?}");
         let last = parts.last().copied().unwrap_or_default();
         assert!(last > 0.5 && parts[0] < 0.6, "{parts:?}");

@@ -36,8 +36,10 @@ pub mod memory;
 mod metric_tests;
 mod pace;
 pub mod recorder;
+pub mod records;
 pub mod threads;
 pub mod time_limit;
 
 pub use drive::{Keep, Position, Sink, build, drive};
 pub use end::RunEnd;
+pub use records::Records;

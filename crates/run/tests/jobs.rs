@@ -1,11 +1,8 @@
 //! Jobs on the simulated network against closed forms, to the picosecond. ACKs come after the last message: the forms know
 //! none, and on a ring they share the wires of data.
 
-use std::io;
 use std::path::Path;
-use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
-use xoff_run::drive::{Keep, Sink, drive};
-use xoff_run::end::RunEnd;
+use xoff_run::{Keep, Records, RunEnd, drive};
 use xoff_scenario::traffic::JobInterval;
 use xoff_scenario::{Loaded, Options, Scenario};
 
@@ -17,25 +14,6 @@ const DELAY_PS: u64 = 1_000_000;
 /// Rates, and picoseconds per byte.
 const RATES: [(&str, u64); 3] = [("25Gbps", 320), ("100Gbps", 80), ("400Gbps", 20)];
 
-#[derive(Default)]
-struct Intervals(Vec<JobInterval>);
-
-impl Sink for Intervals {
-    fn flows(&mut self, _: &[FlowRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
-        Ok(())
-    }
-    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
-        self.0.extend(intervals);
-        Ok(())
-    }
-}
-
 fn load(text: &str) -> Loaded {
     match Scenario::from_text("job", text, Path::new(".")).load(&Options::default()) {
         Ok(loaded) => loaded,
@@ -44,10 +22,10 @@ fn load(text: &str) -> Loaded {
 }
 
 fn run(text: &str) -> (Vec<JobInterval>, RunEnd) {
-    let mut sink = Intervals::default();
+    let mut sink = Records::default();
     let end = drive(&load(text), Keep::default(), &mut sink, &mut |_| {}).unwrap();
     assert!(end.imbalance.is_none(), "{:?}\n{text}", end.imbalance);
-    (sink.0, end)
+    (sink.intervals, end)
 }
 
 /// When the last activity was over.

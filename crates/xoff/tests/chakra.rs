@@ -3,13 +3,10 @@
 use crate::common::{Bench, stderr};
 use serde_json::Value;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_jobs::chakra::{NodeKind, Trace, read};
-use xoff_run::drive::{Keep, Sink, drive};
-use xoff_scenario::traffic::JobInterval;
+use xoff_run::{Keep, Records, drive};
 use xoff_scenario::{Options, Scenario};
 use xoff_yardstick::{found, plain_python};
 
@@ -91,33 +88,14 @@ fn the_scripts_microbenchmarks_are_astra_sims() {
     }
 }
 
-#[derive(Default)]
-struct Intervals(Vec<JobInterval>);
-
-impl Sink for Intervals {
-    fn flows(&mut self, _: &[FlowRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
-        Ok(())
-    }
-    fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
-        Ok(())
-    }
-    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
-        self.0.extend(intervals);
-        Ok(())
-    }
-}
-
 /// End of the job of a scenario, in picoseconds.
 fn time(path: &Path) -> u64 {
     let scenario = Scenario::open(path).unwrap();
     let loaded = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let mut sink = Intervals::default();
+    let mut sink = Records::default();
     let end = drive(&loaded, Keep::default(), &mut sink, &mut |_| {}).unwrap();
     assert!(end.failure.is_none(), "{:?}", end.failure);
-    sink.0.iter().map(|of| of.interval.end.expect("the job ends").ps()).max().unwrap()
+    sink.intervals.iter().map(|of| of.interval.end.expect("the job ends").ps()).max().unwrap()
 }
 
 const PS_PER_BYTE: u64 = 20;

@@ -95,6 +95,26 @@ pub enum Action {
 }
 
 impl FlowSpec {
+    /// An endless flow of the first class and the first scheme, which starts at line rate.
+    pub fn new(handle: u32, src: u32, dst: u32) -> FlowSpec {
+        FlowSpec {
+            handle,
+            src,
+            dst,
+            size_bytes: None,
+            offered_bytes: None,
+            class: 0,
+            scheme: 0,
+            weight: 1,
+            initial_rate: None,
+            rate_cap: None,
+            path: None,
+            label: 0,
+            ports: None,
+            probed: false,
+        }
+    }
+
     /// Its ports, or those of a flow that names none: an ephemeral one, and that of RoCEv2.
     pub fn ports_or(&self, ephemeral: u16) -> (u16, u16) {
         self.ports.unwrap_or((ephemeral, ROCE_PORT))

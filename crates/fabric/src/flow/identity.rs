@@ -69,22 +69,7 @@ mod tests {
     use super::*;
 
     fn spec(src: u32, dst: u32) -> FlowSpec {
-        FlowSpec {
-            handle: 0,
-            src,
-            dst,
-            size_bytes: None,
-            offered_bytes: None,
-            class: 0,
-            scheme: 0,
-            weight: 1,
-            initial_rate: None,
-            rate_cap: None,
-            path: None,
-            label: 0,
-            ports: None,
-            probed: false,
-        }
+        FlowSpec::new(0, src, dst)
     }
 
     #[test]

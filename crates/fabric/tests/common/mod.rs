@@ -52,26 +52,11 @@ impl Net {
 }
 
 pub fn flow(handle: u32, src: u32, dst: u32, size: u64) -> FlowSpec {
-    FlowSpec {
-        handle,
-        src,
-        dst,
-        size_bytes: Some(size),
-        offered_bytes: None,
-        class: 0,
-        scheme: 0,
-        weight: 1,
-        initial_rate: None,
-        rate_cap: None,
-        path: None,
-        label: 0,
-        ports: None,
-        probed: false,
-    }
+    FlowSpec { size_bytes: Some(size), ..FlowSpec::new(handle, src, dst) }
 }
 
 pub fn endless(handle: u32, src: u32, dst: u32) -> FlowSpec {
-    FlowSpec { size_bytes: None, ..flow(handle, src, dst, 1) }
+    FlowSpec::new(handle, src, dst)
 }
 
 /// Explicit flows at explicit times.

@@ -1,15 +1,13 @@
 //! One scenario in both worlds, and how far they are apart.
 
 use crate::wires::{Memory, Stranger};
-use std::io;
+use std::ops::Deref;
 use std::path::Path;
-use xoff_fabric::capture::{Frame, RawFrame};
-use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, Sample};
+use xoff_fabric::record::{Counters, Failure, FlowRecord};
 use xoff_live::clock::Kind;
 use xoff_live::drive::{Settings, Stage};
 use xoff_results::reality::Reality;
-use xoff_run::drive::{Keep, Sink, drive};
-use xoff_scenario::traffic::JobInterval;
+use xoff_run::{Keep, Records, RunEnd, drive};
 use xoff_scenario::{Loaded, Options, Scenario};
 
 /// Loads a scenario, with a scheme if it names none itself.
@@ -25,45 +23,18 @@ pub fn changed(text: &str, from: &str, to: &str) -> String {
     text.replacen(from, to, 1)
 }
 
-/// What a run left.
-#[derive(Default)]
+/// What a run left: its records (`frames` of a simulation, `raw_frames` of a live run) and its end.
 pub struct Kept {
-    pub flows: Vec<FlowRecord>,
-    pub pauses: Vec<PauseRecord>,
-    pub samples: Vec<Sample>,
-    pub intervals: Vec<JobInterval>,
-    /// As a simulation records them.
-    pub frames: Vec<Frame>,
-    /// As a live run does.
-    pub raw_frames: Vec<RawFrame>,
+    pub records: Records,
     pub counters: Counters,
     pub failure: Option<Failure>,
 }
 
-impl Sink for Kept {
-    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
-        self.flows.extend_from_slice(flows);
-        Ok(())
-    }
-    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
-        self.pauses.extend_from_slice(pauses);
-        Ok(())
-    }
-    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
-        self.samples.extend_from_slice(samples);
-        Ok(())
-    }
-    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
-        self.intervals.extend_from_slice(intervals);
-        Ok(())
-    }
-    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
-        self.frames.extend_from_slice(frames);
-        Ok(())
-    }
-    fn raw_frames(&mut self, frames: &[RawFrame]) -> io::Result<()> {
-        self.raw_frames.extend_from_slice(frames);
-        Ok(())
+impl Deref for Kept {
+    type Target = Records;
+
+    fn deref(&self) -> &Records {
+        &self.records
     }
 }
 
@@ -78,22 +49,21 @@ pub fn live(loaded: &Loaded) -> Kept {
 pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, Reality) {
     let stage = Stage::new(loaded, KEEP).unwrap_or_else(|objections| panic!("{objections:?}"));
     let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new(), scheduling: String::new() };
-    let (mut wires, mut kept) = (Memory::new(stage.plan(), stranger), Kept::default());
-    let (end, reality) = stage.drive_over(&settings, &mut wires, KEEP, &mut kept, &mut |_| {}).unwrap();
-    (kept.ended(end), reality)
+    let (mut wires, mut records) = (Memory::new(stage.plan(), stranger), Records::default());
+    let (end, reality) = stage.drive(&settings, &mut wires, None, KEEP, &mut records, &mut |_| {}).unwrap();
+    (Kept::new(records, end), reality)
 }
 
 pub fn simulated(loaded: &Loaded) -> Kept {
-    let mut kept = Kept::default();
-    let end = drive(loaded, KEEP, &mut kept, &mut |_| {}).unwrap();
-    kept.ended(end)
+    let mut records = Records::default();
+    let end = drive(loaded, KEEP, &mut records, &mut |_| {}).unwrap();
+    Kept::new(records, end)
 }
 
 impl Kept {
-    fn ended(self, end: xoff_run::RunEnd) -> Kept {
-        let mut kept = Kept { counters: end.counters, failure: end.failure, ..self };
-        kept.flows.sort_by_key(|flow| (flow.source, flow.number));
-        kept
+    fn new(mut records: Records, end: RunEnd) -> Kept {
+        records.flows.sort_by_key(|flow| (flow.source, flow.number));
+        Kept { records, counters: end.counters, failure: end.failure }
     }
 
     /// All flows finished, and nothing that must not be dropped was.

@@ -96,7 +96,8 @@ fn frames_of_other_flows() {
     let other = changed(INCAST, "kind = \"flows\"", "kind = \"flows\"\nname = \"other\"");
     for scheme in ["none", "dcqcn", "hpcc", "tcp-newreno"] {
         let foreign = live(&loaded(&format!("{other}{CAPTURE}"), Some(scheme)));
-        let mut foreign = foreign.raw_frames.into_iter().filter(|frame| frame.bytes[12..14] == [8, 0]).take(200);
+        let mut foreign =
+            foreign.records.raw_frames.into_iter().filter(|frame| frame.bytes[12..14] == [8, 0]).take(200);
         let loaded = loaded(INCAST, Some(scheme));
         let (kept, reality) = live_among(&loaded, &mut |to, _| match foreign.next() {
             Some(frame) if frame.port == peer(to) => vec![frame.bytes],
@@ -121,7 +122,7 @@ traffic = [
     { kind = "burst", sources = "h1", destinations = "h2", size = "20KB", scheme = "hpcc" },
 ]
 "#;
-    let foreign = live(&loaded(&format!("{other}{CAPTURE}"), None)).raw_frames;
+    let foreign = live(&loaded(&format!("{other}{CAPTURE}"), None)).records.raw_frames;
     let mut foreign = foreign.into_iter().map(|frame| frame.bytes);
     let loaded = loaded(INCAST, Some("dcqcn"));
     let (kept, reality) = live_among(&loaded, &mut |_, _| foreign.next().into_iter().collect());

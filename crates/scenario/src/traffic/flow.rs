@@ -11,7 +11,6 @@ const NONE: u32 = u32::MAX;
 /// Where each host is plugged in.
 #[derive(Clone, Debug)]
 pub struct Wiring {
-    /// By node.
     nic: Vec<u32>,
     rack: Vec<u32>,
     rate: Vec<BitRate>,
@@ -44,7 +43,6 @@ impl Wiring {
         self.nic[node as usize] != NONE
     }
 
-    /// The port of a host's NIC.
     pub fn nic(&self, host: u32) -> u32 {
         self.nic[host as usize]
     }
@@ -54,7 +52,6 @@ impl Wiring {
         self.rack[host as usize]
     }
 
-    /// At which a host sends.
     pub fn rate(&self, host: u32) -> BitRate {
         self.rate[host as usize]
     }
@@ -110,11 +107,7 @@ impl Template {
     /// A flow of `size_bytes`, or an endless one that always has more to send.
     pub fn flow(&self, handle: u32, src: u32, dst: u32, size_bytes: Option<u64>, label: u32) -> FlowSpec {
         FlowSpec {
-            handle,
-            src,
-            dst,
             size_bytes,
-            offered_bytes: None,
             class: self.class_of(size_bytes),
             scheme: self.scheme,
             weight: self.weight,
@@ -122,8 +115,8 @@ impl Template {
             rate_cap: self.rate_cap,
             path: self.path.as_ref().map(|path| path.ports(src, dst)),
             label,
-            ports: None,
             probed: self.probed,
+            ..FlowSpec::new(handle, src, dst)
         }
     }
 

@@ -173,7 +173,7 @@ fn run(
     let bars = Bars::new(args.show.json || args.show.quiet || args.shell.is_some());
     let bar = bars.add(&loaded.name);
     let outcome = execute_by(loaded, out.as_deref(), |_, keep, sink| {
-        stage.drive_among(settings, testbed, partners, keep, sink, &mut |at| bar.update(at))
+        stage.drive(settings, testbed, partners, keep, sink, &mut |at| bar.update(at))
     })?;
     bar.finish();
     Ok(outcome)
