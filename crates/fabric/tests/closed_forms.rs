@@ -1,7 +1,7 @@
 //! The fabric against closed forms: exact times, goodput, the PFC cycle, shares, waiting times.
 
 use crate::common::*;
-use crate::scripted::{Scripted, World};
+use crate::scripted::Scripted;
 use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::plan::*;
 use xoff_fabric::traffic::{Action, Source};
@@ -364,8 +364,7 @@ fn waiting_time_is_that_of_an_m_d_1_queue() {
         hosts,
         dst,
     };
-    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
-    world.run_to_end();
+    let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     let waits: f64 =
         world.flows.iter().map(|f| (f.delivered_at.unwrap() - f.start).ps() as f64 - f.ideal.ps() as f64).sum::<f64>()
             / world.flows.len() as f64;

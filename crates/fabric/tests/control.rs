@@ -118,8 +118,7 @@ fn two_into_one() -> Net {
 }
 
 fn run(net: Net, script: &Script, flows: Vec<(Time, xoff_fabric::traffic::FlowSpec)>) -> World {
-    let mut world = World::new(net.plan, vec![script.scheme()], vec![List::boxed(flows)]);
-    world.run_to_end();
+    let world = net.run_under(script.scheme(), List::boxed(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     world

@@ -120,28 +120,3 @@ fn refreshes_do_not_put_off_the_stop() {
     assert!(world.counters.pause_frames > 0 && world.counters.refresh_frames > 0);
     assert!(world.port_reports()[0].classes[0].paused > Span::from_us(200), "the sender stops");
 }
-
-#[test]
-fn headroom_used_is_counted_under_dynamic_thresholds_too() {
-    for rule in [Rule::Dynamic, Rule::Latched] {
-        let mut net = Net::star(3, 100, Span::from_us(2));
-        net.plan.hosts[0].pfc_response = PfcResponse::Ieee;
-        net.plan.switches[0].pfc.thresholds = Thresholds::Dynamic {
-            alpha: Alpha::Fixed(0.125),
-            reserve_bytes: 4096,
-            resume_offset_bytes: 3072,
-            resume_below_bytes: 1,
-            rule,
-        };
-        net.plan.switches[0].buffer_bytes = 4_000_000;
-        net.plan.run.stop = Time::from_ms(2);
-        let mut world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
-        assert_eq!(world.failure, None);
-        let reports = world.port_reports();
-        for (port, used) in [(1, true), (3, true), (5, false)] {
-            let row = &reports[port].classes[0];
-            assert_eq!(row.headroom_used_peak_bytes > 0, used, "{row:?}");
-            assert!(row.headroom_used_peak_bytes <= row.headroom_bytes && row.headroom_bytes > 75_000, "{row:?}");
-        }
-    }
-}

@@ -233,20 +233,6 @@ fn a_window_counts_what_short_packets_hold() {
     assert_eq!(messages(100, 30), None);
 }
 
-#[test]
-fn the_last_packet_of_a_message_asks_for_its_ack() {
-    let mut net = Net::star(2, 100, Span::from_us(1));
-    net.plan.hosts[0].ack_every = 100;
-    let (world, heard) = run(
-        until(net, Time::from_ms(5)),
-        Scripted::uncontrolled(),
-        burst(Time::ZERO, queue_pair(0, 1, 2), &[2_500; 8]),
-    );
-    assert_eq!(world.counters.acks_sent, 8);
-    assert_eq!(world.counters.timeouts, 0);
-    assert_eq!(heard.iter().filter(|(_, told)| matches!(told, Acknowledged(..))).count(), 8);
-}
-
 /// Halves its rate with every ACK.
 struct Slower(f64);
 impl ReactionPoint for Slower {

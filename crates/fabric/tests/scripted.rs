@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use xoff_engine::Time;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
-use xoff_fabric::traffic::FlowSpec;
+use xoff_fabric::traffic::{FlowSpec, Source};
 
 /// Network of the tests. Every other scheme type would compile all of it once more.
 pub type World = xoff_fabric::world::World<Scripted>;
@@ -15,7 +15,11 @@ pub type World = xoff_fabric::world::World<Scripted>;
 impl Net {
     /// Runs these flows to the end, with PFC alone.
     pub fn run(self, flows: Vec<(Time, FlowSpec)>) -> World {
-        let mut world = World::new(self.plan, vec![Scripted::uncontrolled()], vec![List::boxed(flows)]);
+        self.run_under(Scripted::uncontrolled(), List::boxed(flows))
+    }
+    /// Runs a source under a scheme to the end.
+    pub fn run_under(self, scheme: Scripted, source: Box<dyn Source>) -> World {
+        let mut world = World::new(self.plan, vec![scheme], vec![source]);
         world.run_to_end();
         world
     }

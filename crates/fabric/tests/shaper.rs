@@ -135,8 +135,7 @@ fn probe(net: &mut Net, what: ProbeTarget, every: Span) {
 }
 
 fn run(net: Net, scheme: &Shaping, flows: Vec<(Time, FlowSpec)>) -> World {
-    let mut world = World::new(net.plan, vec![scheme.scheme()], vec![List::boxed(flows)]);
-    world.run_to_end();
+    let world = net.run_under(scheme.scheme(), List::boxed(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     world
@@ -322,8 +321,7 @@ fn a_flow_may_end_while_its_packets_wait() {
         steps.push((ms(2 * u64::from(i)), Action::Start(sized)));
     }
     let scheme = shaping(20.0, 20_000);
-    let mut world = World::new(net.plan, vec![scheme.scheme()], vec![Box::new(Stopped { steps })]);
-    world.run_to_end();
+    let world = net.run_under(scheme.scheme(), Box::new(Stopped { steps }));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     assert!(longest(&world, Metric::ShapedBytes) > 1_000_000.0, "the queue was full when the flow ended");

@@ -113,8 +113,7 @@ impl ReactionPoint for Rp {
 }
 /// Runs to the end; the books must balance and nothing be left.
 fn run(net: Net, toy: &Toy, flows: Vec<(Time, FlowSpec)>) -> (World, Vec<Seen>) {
-    let mut world = World::new(net.plan, vec![toy.scheme()], vec![List::boxed(flows)]);
-    world.run_to_end();
+    let world = net.run_under(toy.scheme(), List::boxed(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     let seen = toy.seen.lock().unwrap().clone();
@@ -175,19 +174,6 @@ fn a_hole_is_kept_open_told_at_once_and_filled_by_one_packet() {
     let last = seen.last().unwrap();
     assert_eq!((last.acked_bytes, last.bytes, last.resent), (19_500, 14_500, true), "one ACK for all that was kept");
     assert!(seen[..seen.len() - 1].iter().all(|ack| !ack.resent));
-}
-
-#[test]
-fn the_oldest_packet_goes_before_new_ones_and_whatever_the_window() {
-    // The window is full of unacknowledged packets when the third duplicate asks for the oldest.
-    let mut net = Net::star(2, 100, Span::from_us(1));
-    losing(&mut net, &[arrival(0)]);
-    let (world, seen) = run(net, &Toy::new(), vec![(Time::ZERO, flow(0, 1, 2, 30_000))]);
-    assert_eq!((world.flows[0].packets_retransmitted, world.flows[0].packets_sent), (1, 31));
-    let third = seen.iter().filter(|ack| ack.duplicate).nth(2).unwrap().at;
-    let filled = seen.iter().find(|ack| ack.bytes > 0).unwrap();
-    assert_eq!((filled.acked_bytes, filled.resent), (10_000, true));
-    assert_eq!(filled.at - third, world.flows[0].base_rtt, "it left at once");
 }
 
 #[test]
@@ -318,8 +304,7 @@ fn a_source_hears_when_what_it_offered_is_acknowledged() {
         let source = Rounds(0, Some(Time::ZERO), heard.clone());
         let net = Net::star(2, 100, Span::from_us(1));
         let toy = Toy { format: Format { transport, ..Format::default() }, ..Toy::new() };
-        let mut world = World::new(net.plan, vec![toy.scheme()], vec![Box::new(source) as Box<dyn Source>]);
-        world.run_to_end();
+        let world = net.run_under(toy.scheme(), Box::new(source));
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!(world.counters.delivered_bytes, 60_000);
         let heard = heard.lock().unwrap();

@@ -15,8 +15,7 @@ fn a_window_of_ten_packets_sends_ten_per_round_trip() {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.run.stop = Time::from_ms(10);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
-        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
-        world.run_to_end();
+        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
         // Data and ACK over two hops each.
         let rtt_us = 40.0 + 2.0 * (1082.0 + 86.0) * 80e-6;
         let rounds = 10_000.0 / rtt_us;
@@ -76,8 +75,7 @@ fn a_window_below_what_an_ack_speaks_for_still_moves() {
         net.plan.hosts[0].ack_every = every;
         net.plan.run.stop = Time::from_ms(10);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
-        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
-        world.run_to_end();
+        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
         let rounds = 10_000.0 / (40.0 + 2.0 * (1082.0 + 86.0) * 80e-6);
         let packets = world.counters.data_packets_delivered as f64;
         let at_least = if window == 10_000 { 0.85 } else { 0.99 };
@@ -94,8 +92,7 @@ fn coalesced_acks_leave_a_window_of_one_round_trip_its_line() {
         (net.plan.hosts[0].mtu_bytes, net.plan.hosts[0].ack_every) = (4096, every);
         net.plan.run.stop = Time::from_us(500);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 400e9, window_bytes }]);
-        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
-        world.run_to_end();
+        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
         (world.counters.data_packets_delivered as f64, world.counters.acks_sent as f64)
     };
     let (all, acks) = delivered(1, 213_000);
@@ -136,31 +133,9 @@ fn what_was_offered_is_acknowledged_to_its_last_packet() {
     net.plan.hosts[0].ack_every = 16;
     net.plan.run.stop = Time::from_ms(2);
     let bursts = Bursts { left: 100, due: Some(Time::ZERO), open: false };
-    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(bursts)]);
-    world.run_to_end();
+    let world = net.run_under(Scripted::uncontrolled(), Box::new(bursts));
     assert_eq!(world.flows[0].delivered_bytes, 800_000, "a hundred bursts of eight packets in 2 ms");
     assert_eq!((world.counters.timeouts, world.flows[0].packets_retransmitted, world.counters.acks_sent), (0, 0, 100));
-}
-
-#[test]
-fn a_window_that_closes_over_packets_that_asked_for_nothing_sends_one_that_asks() {
-    // Ten packets may be under way, then one: two of the ten have no ACK coming.
-    struct Narrowing(u64);
-    impl ReactionPoint for Narrowing {
-        type Feedback = u64;
-        fn limits(&self) -> Limits {
-            Limits { rate_bps: 100e9, window_bytes: self.0 }
-        }
-        fn on_ack(&mut self, _: &Acked<'_>) {
-            self.0 = 1;
-        }
-    }
-    let mut net = Net::star(2, 100, Span::from_us(1));
-    net.plan.hosts[0].ack_every = 4;
-    let flows = vec![(Time::ZERO, flow(0, 1, 2, 200_000))];
-    let mut world = World::new(net.plan, vec![Scripted::with(|_| Narrowing(100_000))], vec![List::boxed(flows)]);
-    world.run_to_end();
-    assert_eq!((world.counters.flows_completed, world.counters.timeouts), (1, 0));
 }
 
 #[test]
@@ -200,8 +175,7 @@ fn rate_change_in_mid_gap_moves_the_next_packet() {
     net.plan.hosts[0].mtu_bytes = 1024;
     let spec = FlowSpec { rate_cap: Some(BitRate::from_gbps(10)), ..flow(0, 1, 2, 2048) };
     let source = Both(List::boxed(vec![(Time::ZERO, spec)]), Halve(false));
-    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
-    world.run_to_end();
+    let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     let second_left = world.flows[0].delivered_at.unwrap().ps() - 2 * (1106 * 80 + 1_000_000);
     assert_eq!(second_left, 2 * 884_800);
 }
@@ -539,8 +513,7 @@ fn a_flow_stopped_while_its_link_fails_leaves_no_trace() {
     let later = [(1, 2), (2, 3)].map(|(handle, dst)| (Time::from_us(100), flow(handle, 1, dst, 1_000_000)));
     let list = List::boxed([(Time::ZERO, endless(0, 1, 2))].into_iter().chain(later).collect());
     let source = StopAt(list, Some(Time::from_us(50)));
-    let mut world = World::new(net.plan, vec![Scripted::uncontrolled()], vec![Box::new(source) as Box<dyn Source>]);
-    world.run_to_end();
+    let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let ends: Vec<u64> =
         world.flows.iter().filter(|f| f.size_bytes.is_some()).map(|f| f.delivered_at.unwrap().ps()).collect();

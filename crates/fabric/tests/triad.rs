@@ -1,7 +1,7 @@
 //! Every hook of the triad end to end: telemetry out and back, notices of switches, timers.
 
 use crate::common::*;
-use crate::scripted::{QueuePoint, Scripted, World};
+use crate::scripted::{QueuePoint, Scripted};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{Span, Time};
@@ -112,8 +112,7 @@ fn telemetry_notices_and_timers_go_all_the_way() {
             (Time::ZERO, spec)
         })
         .collect();
-    let mut world = World::new(net.plan, vec![everything(&seen)], vec![List::boxed(flows)]);
-    world.run_to_end();
+    let world = net.run_under(everything(&seen), List::boxed(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let (acks, hops) = (seen.acks.load(Relaxed), seen.hops.load(Relaxed));
     assert_eq!(acks, 400);
