@@ -13,6 +13,20 @@ use xoff_engine::{BitRate, Span, Time, quantity};
 pub const LONGEST: Span = Span::from_ms(100_000_000);
 
 impl Table {
+    /// Returns what was found, or the default, which is recorded as `spelled` writes it.
+    fn or_default<T: Copy, V: Into<toml_edit::Value>>(
+        &mut self,
+        key: &str,
+        found: Option<T>,
+        default: T,
+        spelled: impl FnOnce(T) -> V,
+    ) -> T {
+        found.unwrap_or_else(|| {
+            self.record(key, spelled(default));
+            default
+        })
+    }
+
     // Texts, choices and flags.
 
     fn read_text(&mut self, key: &str, item: Item) -> Result<Text> {
@@ -102,10 +116,7 @@ impl Table {
     /// `true` or `false`, nothing else.
     pub fn flag_or(&mut self, key: &str, default: bool) -> Result<bool> {
         let found = self.written(key, |table, item| table.read_flag(key, item))?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, default);
-            default
-        }))
+        Ok(self.or_default(key, found, default, |flag| flag))
     }
 
     fn read_texts(&mut self, key: &str, item: Item) -> Result<Vec<Text>> {
@@ -152,10 +163,7 @@ impl Table {
     /// A whole number within bounds; the default is not held against them.
     pub fn count_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
         let found = self.take_count(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, i64::try_from(default).unwrap_or(i64::MAX));
-            default
-        }))
+        Ok(self.or_default(key, found, default, |count| i64::try_from(count).unwrap_or(i64::MAX)))
     }
 
     fn read_number(&mut self, key: &str, range: &RangeInclusive<f64>, item: Item) -> Result<f64> {
@@ -185,10 +193,7 @@ impl Table {
     /// A number within bounds; the default is not held against them.
     pub fn number_or(&mut self, key: &str, range: RangeInclusive<f64>, default: f64) -> Result<f64> {
         let found = self.take_number(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, default);
-            default
-        }))
+        Ok(self.or_default(key, found, default, |number| number))
     }
 
     // Quantities: texts with a unit.
@@ -214,10 +219,7 @@ impl Table {
 
     pub(crate) fn span_or(&mut self, key: &str, default: Span) -> Result<Span> {
         let found = self.take_span(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_span(default));
-            default
-        }))
+        Ok(self.or_default(key, found, default, quantity::format_span))
     }
 
     /// A length of time above zero, such as an interval.
@@ -279,10 +281,7 @@ impl Table {
 
     pub(crate) fn rate_or(&mut self, key: &str, default: BitRate) -> Result<BitRate> {
         let found = self.take_rate(key)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_rate(default));
-            default
-        }))
+        Ok(self.or_default(key, found, default, quantity::format_rate))
     }
 
     fn read_bytes(&mut self, key: &str, range: &RangeInclusive<u64>, item: &Item) -> Result<u64> {
@@ -305,9 +304,6 @@ impl Table {
 
     pub(crate) fn bytes_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
         let found = self.take_bytes(key, range)?;
-        Ok(found.unwrap_or_else(|| {
-            self.record(key, quantity::format_bytes(default));
-            default
-        }))
+        Ok(self.or_default(key, found, default, quantity::format_bytes))
     }
 }

@@ -1,11 +1,12 @@
 use super::*;
+use crate::files::Files;
 use crate::resolved::Recorder;
 use crate::traffic::flow::tests::row;
 use crate::traffic::keys;
 use crate::traffic::timetable::tests::play;
-use crate::{Names, Source, tree};
-use std::path::{Path, PathBuf};
-use xoff_engine::{BitRate, Span, Time};
+use crate::{Attachment, Names, Source, tree};
+use std::path::Path;
+use xoff_engine::{BitRate, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::traffic::{Action, FlowSpec};
@@ -13,29 +14,22 @@ use xoff_fabric::traffic::{Action, FlowSpec};
 /// Three switches `s0`..`s2` in a row, four hosts on each.
 fn network() -> Plan {
     let (nodes, links) = row(3, 4);
-    let control = Class { priority: 6, ..Class::default() };
-    Plan {
-        nodes,
-        links,
-        classes: Classes { list: vec![Class::default(), control], control: 1 },
-        switches: Vec::new(),
-        hosts: vec![HostSettings { retransmit_timeout: Span::from_ms(1), ..HostSettings::default() }],
-        run: RunSettings {
-            stop: Time::from_ms(100),
-            deadlock_check: None,
-            stall_after: None,
-            ..RunSettings::default()
-        },
-        ..Plan::default()
-    }
+    let run = RunSettings { stop: Time::from_ms(100), ..RunSettings::default() };
+    Plan { nodes, links, run, ..Plan::default() }
 }
 
-fn read_from(text: &str, base: &Path) -> Result<(TrafficPlan, Recorder)> {
+/// Reads a table beside files of these names and texts.
+fn read_from(text: &str, files: &[(&str, &str)]) -> Result<(TrafficPlan, Recorder)> {
     let source = Source::new("a.toml", format!("[[traffic]]\n{text}\n"));
-    read_entries(&source, tree::parse(&source)?, base)
+    let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };
+    read_entries(&source, tree::parse(&source)?, files.iter().map(file).collect())
 }
 
-fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) -> Result<(TrafficPlan, Recorder)> {
+fn read_entries(
+    source: &Arc<Source>,
+    entries: Vec<tree::Entry>,
+    files: Vec<Attachment>,
+) -> Result<(TrafficPlan, Recorder)> {
     let plan = network();
     let names = Names::new(&plan.nodes, &plan.links);
     let servers = Servers::one_for_each_host(&plan.nodes);
@@ -52,7 +46,8 @@ fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) ->
         index: 2,
     };
     let recorder = Recorder::default();
-    let mut root = Table::root(source, entries, base, recorder.clone());
+    let files = Files::in_folder(Path::new(".")).with(files);
+    let mut root = Table::root_with(source, entries, files, recorder.clone());
     let mut table = root.tables("traffic")?.remove(0);
     let unknown = table.keys().into_iter().find(|key| keys::TRAFFIC.iter().all(|known| known.name != key.value));
     let made = read(&mut table, &context)?;
@@ -62,11 +57,11 @@ fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) ->
 }
 
 fn plan(text: &str) -> TrafficPlan {
-    read_from(text, Path::new(".")).unwrap_or_else(|error| panic!("{text}\n{error}")).0
+    read_from(text, &[]).unwrap_or_else(|error| panic!("{text}\n{error}")).0
 }
 
 fn refused(text: &str, parts: &[&str]) {
-    match read_from(text, Path::new(".")) {
+    match read_from(text, &[]) {
         Ok(_) => panic!("not refused: {text}"),
         Err(error) => {
             let shown = error.render(false);
@@ -83,36 +78,36 @@ fn started(plan: &TrafficPlan, seed: u64) -> Vec<(Time, FlowSpec)> {
 }
 
 pub(crate) const EXAMPLES: [&str; 21] = [
-    "kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h4\", size = \"1MB\", start = \"5us\" }, { src = \"h1\", dst = \"h5\", name = \"F1\", stop = \"1ms\", caps = [{ at = \"10us\", rate = \"1Gbps\" }, { at = \"20us\", rate = \"none\" }] }]",
-    "kind = \"flows\"\nstop = \"2ms\"\npath = [\"s0\", \"s1\"]\n[[traffic.flow]]\nsrc = \"h0\"\ndst = \"h4\"\nweight = 3",
-    "kind = \"long-lived\"\nsources = \"h[0..3]\"\ndestinations = \"h8\"\nstagger = \"1ms\"\nstop = \"90ms\"\nrate_cap = \"5Gbps\"\nscheme = \"none\"",
-    "kind = \"long-lived\"\nsources = \"@s0\"\ndestinations = \"@s1\"\nsize = \"10MB\"\npairing = \"random\"",
-    "kind = \"burst\"\nname = \"burst\"\nsources = [\"h0\", \"h1\"]\ndestinations = \"h9\"\nsize = \"64KB\"\nflows_per_pair = 16\nstart = \"20ms\"",
-    "kind = \"permutation\"\nsize = \"1MB\"",
-    "kind = \"permutation\"\nhosts = [\"@s0\", \"@s1\"]\nstop = \"1ms\"\nprobe = true",
-    "kind = \"all-to-all\"\nhosts = \"h[0..4]\"\nsizes = { kind = \"uniform\", min = \"1KB\", max = \"2KB\" }\nstagger = \"10us\"\nshuffle = false",
-    "kind = \"poisson\"\nsizes = \"websearch\"\nload = 0.5\nflows = 2000\nclass = \"data\"",
-    "kind = \"poisson\"\nsizes = { kind = \"pareto\", mean = \"10KB\", shape = 1.1 }\noffered = \"2Gbps\"\nsources = \"@s0\"\ndestinations = \"@s2\"\nuntil = \"3ms\"\npairing = \"one-to-one\"",
-    "kind = \"poisson\"\nsizes = { kind = \"exponential\", mean = \"10KB\" }\nload = 0.3\nload_of = \"s0->s1\"\nload_counts = \"wire\"\nsources = \"@s0\"\ndestinations = \"@s1\"",
-    "kind = \"hotspot\"\nsizes = \"64KB\"\nload = 0.4\navoid_same_rack = true\nhot_share = 0.5",
-    "kind = \"hotspot\"\nsizes = \"64KB\"\nrate_per_second = 1e6\nhot = [\"h3\", \"h7\"]\nhot_fraction = 0.5",
-    "kind = \"incast\"\nsizes = \"20KB\"\ndegree = \"1..8\"\nload = 0.1\navoid_same_rack = true\nflows = 500",
-    "kind = \"incast\"\nsizes = \"hadoop\"\ndegree = 3\ntimes = [\"3ms\", \"1ms\"]\nstart = \"1us\"\ndestinations = \"h0\"",
-    "kind = \"incast\"\nsizes = \"hadoop\"\ndegree = 3\nsame_size = true\nperiod = \"1ms\"\nevents = 4\nclass_by_size = [{ up_to = \"10KB\", class = \"control\" }]",
-    "kind = \"incast\"\nsizes = \"20KB\"\ndegree = 11\nperiod = \"1ms\"\nevents = 4",
-    "kind = \"on-off\"\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h4\", \"h5\"]\nburst = \"10KB\"\nrate = \"5Gbps\"\ngaps = \"exponential\"\nstart = \"1ms\"",
-    "kind = \"on-off\"\nsources = \"h0\"\ndestinations = \"h4\"\nburst = \"10KB\"\noff = \"8us\"\nstop = \"2ms\"\nrate_cap = \"10Gbps\"",
-    "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..8]\"\nunit = \"256KB\"\nblocks = 10\nrequest_delay = \"5us\"",
-    "kind = \"synchronised-reads\"\nclients = [\"h0\", \"h1\"]\nservers = \"h[0..8]\"\nunit = \"256KB\"\nconnections = \"fresh\"\nuntil = \"2ms\"",
+    "kind = 'flows'\nflow = [{ src = 'h0', dst = 'h4', size = '1MB', start = '5us' }, { src = 'h1', dst = 'h5', name = 'F1', stop = '1ms', caps = [{ at = '10us', rate = '1Gbps' }, { at = '20us', rate = 'none' }] }]",
+    "kind = 'flows'\nstop = '2ms'\npath = ['s0', 's1']\n[[traffic.flow]]\nsrc = 'h0'\ndst = 'h4'\nweight = 3",
+    "kind = 'long-lived'\nsources = 'h[0..3]'\ndestinations = 'h8'\nstagger = '1ms'\nstop = '90ms'\nrate_cap = '5Gbps'\nscheme = 'none'",
+    "kind = 'long-lived'\nsources = '@s0'\ndestinations = '@s1'\nsize = '10MB'\npairing = 'random'",
+    "kind = 'burst'\nname = 'burst'\nsources = ['h0', 'h1']\ndestinations = 'h9'\nsize = '64KB'\nflows_per_pair = 16\nstart = '20ms'",
+    "kind = 'permutation'\nsize = '1MB'",
+    "kind = 'permutation'\nhosts = ['@s0', '@s1']\nstop = '1ms'\nprobe = true",
+    "kind = 'all-to-all'\nhosts = 'h[0..4]'\nsizes = { kind = 'uniform', min = '1KB', max = '2KB' }\nstagger = '10us'\nshuffle = false",
+    "kind = 'poisson'\nsizes = 'websearch'\nload = 0.5\nflows = 2000\nclass = 'data'",
+    "kind = 'poisson'\nsizes = { kind = 'pareto', mean = '10KB', shape = 1.1 }\noffered = '2Gbps'\nsources = '@s0'\ndestinations = '@s2'\nuntil = '3ms'\npairing = 'one-to-one'",
+    "kind = 'poisson'\nsizes = { kind = 'exponential', mean = '10KB' }\nload = 0.3\nload_of = 's0->s1'\nload_counts = 'wire'\nsources = '@s0'\ndestinations = '@s1'",
+    "kind = 'hotspot'\nsizes = '64KB'\nload = 0.4\navoid_same_rack = true\nhot_share = 0.5",
+    "kind = 'hotspot'\nsizes = '64KB'\nrate_per_second = 1e6\nhot = ['h3', 'h7']\nhot_fraction = 0.5",
+    "kind = 'incast'\nsizes = '20KB'\ndegree = '1..8'\nload = 0.1\navoid_same_rack = true\nflows = 500",
+    "kind = 'incast'\nsizes = 'hadoop'\ndegree = 3\ntimes = ['3ms', '1ms']\nstart = '1us'\ndestinations = 'h0'",
+    "kind = 'incast'\nsizes = 'hadoop'\ndegree = 3\nsame_size = true\nperiod = '1ms'\nevents = 4\nclass_by_size = [{ up_to = '10KB', class = 'control' }]",
+    "kind = 'incast'\nsizes = '20KB'\ndegree = 11\nperiod = '1ms'\nevents = 4",
+    "kind = 'on-off'\nsources = ['h0', 'h1']\ndestinations = ['h4', 'h5']\nburst = '10KB'\nrate = '5Gbps'\ngaps = 'exponential'\nstart = '1ms'",
+    "kind = 'on-off'\nsources = 'h0'\ndestinations = 'h4'\nburst = '10KB'\noff = '8us'\nstop = '2ms'\nrate_cap = '10Gbps'",
+    "kind = 'synchronised-reads'\nclients = 'h0'\nservers = 'h[1..8]'\nunit = '256KB'\nblocks = 10\nrequest_delay = '5us'",
+    "kind = 'synchronised-reads'\nclients = ['h0', 'h1']\nservers = 'h[0..8]'\nunit = '256KB'\nconnections = 'fresh'\nuntil = '2ms'",
 ];
 
 #[test]
 fn a_resolved_table_reads_back_as_the_same_plan() {
     for text in EXAMPLES {
-        let (first, recorder) = read_from(text, Path::new(".")).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        let (first, recorder) = read_from(text, &[]).unwrap_or_else(|error| panic!("{text}\n{error}"));
         let resolved = recorder.render();
         let body = resolved.strip_prefix("[[traffic]]\n").unwrap_or_else(|| panic!("{resolved}"));
-        let again = read_from(body, Path::new(".")).unwrap_or_else(|error| panic!("{resolved}\n{error}"));
+        let again = read_from(body, &[]).unwrap_or_else(|error| panic!("{resolved}\n{error}"));
         assert_eq!(format!("{first:?}"), format!("{:?}", again.0), "{resolved}");
         assert_eq!(resolved, again.1.render());
     }
@@ -185,166 +180,132 @@ fn settings_reach_the_flows() {
 
 #[test]
 fn bad_tables_get_good_answers() {
-    let poisson = "kind = \"poisson\"\nsizes = \"64KB\"\n";
-    let incast = "kind = \"incast\"\nsizes = \"64KB\"\n";
-    let on_off = "kind = \"on-off\"\nsources = \"h0\"\ndestinations = \"h1\"\nburst = \"1KB\"\n";
-    let long = "kind = \"long-lived\"\n";
+    let poisson = "kind = 'poisson'\nsizes = '64KB'\n";
+    let incast = "kind = 'incast'\nsizes = '64KB'\n";
+    let on_off = "kind = 'on-off'\nsources = 'h0'\ndestinations = 'h1'\nburst = '1KB'\n";
+    let long = "kind = 'long-lived'\n";
     let cases: &[(String, &[&str])] = &[
-        ("kind = \"posson\"".into(), &["did you mean `poisson`?"]),
-        ("sizes = \"64KB\"".into(), &["lacks `kind`"]),
+        ("kind = 'posson'".into(), &["did you mean `poisson`?"]),
+        ("sizes = '64KB'".into(), &["lacks `kind`"]),
         (format!("{poisson}load = 1.2"), &["`load` is out of range", "from 0 to 1", "a.toml:4"]),
         (format!("{poisson}load = 0"), &["0 arrivals per second"]),
         (poisson.into(), &["give `load`, `offered` or `rate_per_second`"]),
-        (format!("{poisson}load = 0.5\noffered = \"1Gbps\""), &["`load` and `offered` both set the rate"]),
-        (format!("{poisson}offered = \"3Tbps\""), &["2.500 times what their links carry"]),
+        (format!("{poisson}load = 0.5\noffered = '1Gbps'"), &["`load` and `offered` both set the rate"]),
+        (format!("{poisson}offered = '3Tbps'"), &["2.500 times what their links carry"]),
         (
             format!(
-                "{poisson}load = 0.9\nload_of = \"s0->s1\"\nsources = \"h0\"\ndestinations = \"h4\"\nstart = \"5ms\"\nuntil = \"5ms\""
+                "{poisson}load = 0.9\nload_of = 's0->s1'\nsources = 'h0'\ndestinations = 'h4'\nstart = '5ms'\nuntil = '5ms'"
             ),
             &["`until` is not after `start`", "5ms"],
         ),
-        (format!("{poisson}load = 0.5\nsources = \"h0\"\ndestinations = \"h0\""), &["`h0` has nobody to send to"]),
+        (format!("{poisson}load = 0.5\nsources = 'h0'\ndestinations = 'h0'"), &["`h0` has nobody to send to"]),
         (
-            format!("{poisson}load = 0.5\ndestinations = \"@s1\"\navoid_same_rack = true"),
+            format!("{poisson}load = 0.5\ndestinations = '@s1'\navoid_same_rack = true"),
             &["`h4` has nobody to send to", "avoid_same_rack"],
         ),
-        (format!("{poisson}load = 0.5\nsources = \"h99\""), &["no host is called `h99`"]),
-        (format!("{poisson}load = 0.5\nload_of = \"s0->s2\""), &["no link fits `s0->s2`"]),
+        (format!("{poisson}load = 0.5\nsources = 'h99'"), &["no host is called `h99`"]),
+        (format!("{poisson}load = 0.5\nload_of = 's0->s2'"), &["no link fits `s0->s2`"]),
         (format!("{poisson}load = 0.5\nflows = 0"), &["`flows` is out of range"]),
-        (format!("{poisson}load = 0.5\nscheme = \"dcqnc\""), &["no scheme is called `dcqnc`", "did you mean `dcqcn`?"]),
-        (format!("{poisson}load = 0.5\nclass = \"gold\""), &["no class is called `gold`"]),
+        (format!("{poisson}load = 0.5\nscheme = 'dcqnc'"), &["no scheme is called `dcqnc`", "did you mean `dcqcn`?"]),
+        (format!("{poisson}load = 0.5\nclass = 'gold'"), &["no class is called `gold`"]),
         (format!("{poisson}load = 0.5\nweight = 0"), &["`weight` is out of range"]),
-        (format!("{poisson}load = 0.5\nname = \"\""), &["cannot be a name"]),
-        ("kind = \"poisson\"\nload = 0.5".into(), &["lacks `sizes`"]),
+        (format!("{poisson}load = 0.5\nname = ''"), &["cannot be a name"]),
+        ("kind = 'poisson'\nload = 0.5".into(), &["lacks `sizes`"]),
         (
-            "kind = \"poisson\"\nload = 0.5\nsizes = \"webserach\"".into(),
+            "kind = 'poisson'\nload = 0.5\nsizes = 'webserach'".into(),
             &["no workload is called `webserach`", "did you mean `websearch`?"],
         ),
-        ("kind = \"poisson\"\nload = 0.5\nsizes = \"0B\"".into(), &["`sizes` is zero"]),
-        ("kind = \"poisson\"\nload = 0.5\nsizes = \"64\"".into(), &["`sizes` has no unit"]),
-        ("kind = \"poisson\"\nload = 0.5\nsizes = 64".into(), &["cannot be a whole number"]),
-        ("kind = \"poisson\"\nload = 0.5\nsizes = \"2TB\"".into(), &["too large"]),
-        ("kind = \"poisson\"\nload = 0.5\nsizes = \"none.csv\"".into(), &["no such file"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = '0B'".into(), &["`sizes` is zero"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = '64'".into(), &["`sizes` has no unit"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = 64".into(), &["cannot be a whole number"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = '2TB'".into(), &["too large"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = 'none.csv'".into(), &["no such file"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = { kind = 'pareto', mean = '1KB', shape = 1 }".into(), &["has no mean"]),
         (
-            "kind = \"poisson\"\nload = 0.5\nsizes = { kind = \"pareto\", mean = \"1KB\", shape = 1 }".into(),
-            &["has no mean"],
-        ),
-        (
-            "kind = \"poisson\"\nload = 0.5\nsizes = { kind = \"uniform\", min = \"2KB\", max = \"1KB\" }".into(),
+            "kind = 'poisson'\nload = 0.5\nsizes = { kind = 'uniform', min = '2KB', max = '1KB' }".into(),
             &["`max` is below `min`"],
         ),
-        (
-            "kind = \"poisson\"\nload = 0.5\nsizes = { kind = \"fixed\", size = \"2KB\", mean = \"1KB\" }".into(),
-            &["`mean`"],
-        ),
-        ("kind = \"hotspot\"\nsizes = \"1KB\"\nload = 0.1\nhot_share = 0.01".into(), &["no host would be hot"]),
+        ("kind = 'poisson'\nload = 0.5\nsizes = { kind = 'fixed', size = '2KB', mean = '1KB' }".into(), &["`mean`"]),
+        ("kind = 'hotspot'\nsizes = '1KB'\nload = 0.1\nhot_share = 0.01".into(), &["no host would be hot"]),
         (format!("{incast}load = 0.1"), &["incast lacks `degree`"]),
         (
-            format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = \"9KB\", class = \"gold\" }}]"),
+            format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = '9KB', class = 'gold' }}]"),
             &["no class is called `gold`"],
         ),
         (
             format!(
-                "{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = \"9KB\", class = \"data\" }}, {{ up_to = \"9KB\", class = \"control\" }}]"
+                "{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = '9KB', class = 'data' }}, {{ up_to = '9KB', class = 'control' }}]"
             ),
             &["no flow is left for this class"],
         ),
-        (format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ class = \"data\" }}]"), &["lacks `up_to`"]),
+        (format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ class = 'data' }}]"), &["lacks `up_to`"]),
         (format!("{incast}load = 0.1\ndegree = 0"), &["`degree` is not a number of senders"]),
-        (format!("{incast}load = 0.1\ndegree = \"5..2\""), &["`degree` is not a number of senders"]),
+        (format!("{incast}load = 0.1\ndegree = '5..2'"), &["`degree` is not a number of senders"]),
         (format!("{incast}load = 0.1\ndegree = 12"), &["asks for 12 senders, and `h0` has 11"]),
         (format!("{incast}load = 0.1\ndegree = 9\navoid_same_rack = true"), &["`h0` has 8", "hosts of its switch"]),
         (format!("{incast}load = 0.1\ndegree = 2\nsame_size = true"), &["`same_size` has no effect here"]),
-        (format!("{incast}times = [\"3\"]\ndegree = 2"), &["has no unit"]),
-        (format!("{incast}period = \"0s\"\ndegree = 2"), &["`period` cannot be zero"]),
-        (format!("{incast}load = 1\ndegree = 2\nsources = [\"h0\", \"h1\"]"), &["6.000 times"]),
+        (format!("{incast}times = ['3']\ndegree = 2"), &["has no unit"]),
+        (format!("{incast}period = '0s'\ndegree = 2"), &["`period` cannot be zero"]),
+        (format!("{incast}load = 1\ndegree = 2\nsources = ['h0', 'h1']"), &["6.000 times"]),
         (on_off.into(), &["give `rate` or `off`"]),
-        (format!("{on_off}rate = \"1Gbps\"\noff = \"1us\""), &["both set the pace"]),
-        (format!("{on_off}rate = \"101Gbps\""), &["`h0` cannot send that fast", "at most 100Gbps"]),
-        (format!("{long}sources = \"h0\""), &["lacks `destinations`"]),
+        (format!("{on_off}rate = '1Gbps'\noff = '1us'"), &["both set the pace"]),
+        (format!("{on_off}rate = '101Gbps'"), &["`h0` cannot send that fast", "at most 100Gbps"]),
+        (format!("{long}sources = 'h0'"), &["lacks `destinations`"]),
         (
-            format!("{long}sources = \"@s0\"\ndestinations = \"h[4..6]\""),
+            format!("{long}sources = '@s0'\ndestinations = 'h[4..6]'"),
             &["do not pair up", "4 sources and 3 destinations"],
         ),
-        (format!("{long}sources = \"@s0\"\ndestinations = \"@s0\""), &["`h0` would send to itself"]),
-        (format!("{long}sources = \"h0\"\ndestinations = \"h1\"\nsize = \"1KB\"\nstop = \"1ms\""), &["`stop`"]),
+        (format!("{long}sources = '@s0'\ndestinations = '@s0'"), &["`h0` would send to itself"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h1'\nsize = '1KB'\nstop = '1ms'"), &["`stop`"]),
         (
-            format!("{long}sources = \"@s0\"\ndestinations = \"@s1\"\nstagger = \"1ms\"\nstop = \"3ms\""),
+            format!("{long}sources = '@s0'\ndestinations = '@s1'\nstagger = '1ms'\nstop = '3ms'"),
             &["some flows would start after `stop`"],
         ),
         (
-            format!("{long}sources = \"h0\"\ndestinations = \"h4\"\ncaps = [{{ at = \"1ms\", rate = \"0bps\" }}]"),
+            format!("{long}sources = 'h0'\ndestinations = 'h4'\ncaps = [{{ at = '1ms', rate = '0bps' }}]"),
             &["limit of zero"],
         ),
-        (format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"s0\", \"s2\"]"), &["no link fits"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['s0', 's2']"), &["no link fits"]),
         (
-            format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"s0\"]"),
+            format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['s0']"),
             &["the path ends at `s0`, which does not suit `h4`"],
         ),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['s0', 'h1', 's1']"), &["through the host `h1`"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['h1', 's0', 's1']"), &["the path begins at `h1`"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['h0']"), &["names no switch"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['s0', 's1', 's0', 's1']"), &["twice"]),
+        (format!("{long}sources = 'h0'\ndestinations = 'h4'\npath = ['x']"), &["no node is called `x`"]),
+        ("kind = 'burst'\nsources = 'h0'\ndestinations = 'h1'".into(), &["lacks `size`"]),
         (
-            format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"s0\", \"h1\", \"s1\"]"),
-            &["through the host `h1`"],
-        ),
-        (
-            format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"h1\", \"s0\", \"s1\"]"),
-            &["the path begins at `h1`"],
-        ),
-        (format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"h0\"]"), &["names no switch"]),
-        (format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"s0\", \"s1\", \"s0\", \"s1\"]"), &["twice"]),
-        (format!("{long}sources = \"h0\"\ndestinations = \"h4\"\npath = [\"x\"]"), &["no node is called `x`"]),
-        ("kind = \"burst\"\nsources = \"h0\"\ndestinations = \"h1\"".into(), &["lacks `size`"]),
-        (
-            "kind = \"burst\"\nsources = \"h[0..7]\"\ndestinations = \"h8\"\nsize = \"1KB\"\nflows_per_pair = 1000000"
-                .into(),
+            "kind = 'burst'\nsources = 'h[0..7]'\ndestinations = 'h8'\nsize = '1KB'\nflows_per_pair = 1000000".into(),
             &["8000000 flows are more"],
         ),
-        ("kind = \"permutation\"\nhosts = \"h0\"".into(), &["at least two hosts"]),
-        ("kind = \"all-to-all\"\nhosts = \"h0\"\nsizes = \"1KB\"".into(), &["at least two hosts"]),
-        ("kind = \"flows\"".into(), &["lists none"]),
-        ("kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h0\" }]".into(), &["`h0` would send to itself"]),
-        ("kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h1\", size = \"websearch\" }]".into(), &["one size"]),
+        ("kind = 'permutation'\nhosts = 'h0'".into(), &["at least two hosts"]),
+        ("kind = 'all-to-all'\nhosts = 'h0'\nsizes = '1KB'".into(), &["at least two hosts"]),
+        ("kind = 'flows'".into(), &["lists none"]),
+        ("kind = 'flows'\nflow = [{ src = 'h0', dst = 'h0' }]".into(), &["`h0` would send to itself"]),
+        ("kind = 'flows'\nflow = [{ src = 'h0', dst = 'h1', size = 'websearch' }]".into(), &["one size"]),
         (
-            "kind = \"flows\"\nstop = \"1ms\"\nflow = [{ src = \"h0\", dst = \"h1\", start = \"2ms\" }]".into(),
+            "kind = 'flows'\nstop = '1ms'\nflow = [{ src = 'h0', dst = 'h1', start = '2ms' }]".into(),
             &["start when it is over"],
         ),
         (
-            "kind = \"flows\"\nstop = \"1ms\"\nflow = [{ src = \"h0\", dst = \"h1\", size = \"1KB\" }]".into(),
+            "kind = 'flows'\nstop = '1ms'\nflow = [{ src = 'h0', dst = 'h1', size = '1KB' }]".into(),
             &["`stop` has no effect"],
         ),
-        ("kind = \"flows\"\nflow = [{ src = \"h*\", dst = \"h1\" }]".into(), &["stands for 12 hosts"]),
-        (
-            "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h0\"\nunit = \"1KB\"".into(),
-            &["no server but itself"],
-        ),
+        ("kind = 'flows'\nflow = [{ src = 'h*', dst = 'h1' }]".into(), &["stands for 12 hosts"]),
+        ("kind = 'synchronised-reads'\nclients = 'h0'\nservers = 'h0'\nunit = '1KB'".into(), &["no server but itself"]),
     ];
     for (text, parts) in cases {
         refused(text, parts);
     }
 }
 
-/// A directory of its own, gone when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, file: &str, text: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("xoff-traffic-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        std::fs::write(path.join(file), text).unwrap();
-        Scratch(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_list_of_flows_is_read_in_any_order() {
     let text = "# two flows\nstart_us,src,dst,size_bytes,scheme\n0.25,h3,h9,2000,none\n0,h0,h1,1,\n";
-    let files = Scratch::new("list", "list.csv", text);
-    let (plan, _) = read_from("kind = \"flow-list\"\nfile = \"list.csv\"\nstart = \"1us\"", &files.0).unwrap();
+    let table = "kind = \"flow-list\"\nfile = \"list.csv\"\nstart = \"1us\"";
+    let (plan, _) = read_from(table, &[("list.csv", text)]).unwrap();
     let seen: Vec<_> =
         started(&plan, 1).into_iter().map(|(at, f)| (at.ps(), f.src, f.dst, f.size_bytes, f.scheme)).collect();
     assert_eq!(seen, [(1_000_000, 0, 1, Some(1), 0), (1_250_000, 3, 9, Some(2000), 1)]);
@@ -353,7 +314,7 @@ fn a_list_of_flows_is_read_in_any_order() {
 
 #[test]
 fn a_bad_list_names_its_line() {
-    for (number, (text, parts)) in [
+    for (text, parts) in [
         ("h0,h1,5,0\nh0,h1,5\n", &["list.csv:2", "a row of 3 values"][..]),
         ("h0,h1,5,0\n\nh0,h77,5,0\n", &["list.csv:3", "no node is called `h77`"]),
         ("h0,h0,5,0\n", &["list.csv:1", "send to itself"]),
@@ -367,12 +328,9 @@ fn a_bad_list_names_its_line() {
         ("src,dst,size_bytes\n", &["the column `start_us` is missing"]),
         ("src,dst,size_bytes,start_us\nh0,,5,0", &["list.csv:2", "`dst` is empty"]),
         ("", &["lists no flow"]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let files = Scratch::new(&format!("bad-{number}"), "list.csv", text);
-        let shown = read_from("kind = \"flow-list\"\nfile = \"list.csv\"", &files.0).unwrap_err().render(false);
+    ] {
+        let table = "kind = \"flow-list\"\nfile = \"list.csv\"";
+        let shown = read_from(table, &[("list.csv", text)]).unwrap_err().render(false);
         for part in parts {
             assert!(shown.contains(part), "{text}: `{part}` is missing from\n{shown}");
         }
@@ -382,13 +340,11 @@ fn a_bad_list_names_its_line() {
 #[test]
 fn a_distribution_of_ones_own_is_read_and_judged() {
     let toml = "kind = \"poisson\"\nload = 0.5\nsizes = \"mine.csv\"";
-    let files = Scratch::new("cdf", "mine.csv", "0 0\n1000 50\n2000 100\n");
-    let (plan, recorder) = read_from(toml, &files.0).unwrap();
+    let (plan, recorder) = read_from(toml, &[("mine.csv", "0 0\n1000 50\n2000 100\n")]).unwrap();
     let Generator::Poisson(poisson) = &plan.generator else { panic!("{plan:?}") };
     assert_eq!(poisson.sizes.mean(), 1000.0);
     assert!(recorder.render().contains("sizes = \"input-mine.csv\""), "{}", recorder.render());
-    let files = Scratch::new("cdf-bad", "mine.csv", "0,0\n1000,0.5\n500,1\n");
-    let shown = read_from(toml, &files.0).unwrap_err().render(false);
+    let shown = read_from(toml, &[("mine.csv", "0,0\n1000,0.5\n500,1\n")]).unwrap_err().render(false);
     assert!(shown.contains("mine.csv:3") && shown.contains("sizes must not decrease"), "{shown}");
 }
 
@@ -453,7 +409,7 @@ mod anything {
                     }]),
                 },
             };
-            match read_entries(&source, vec![entry], Path::new(".")) {
+            match read_entries(&source, vec![entry], Vec::new()) {
                 Err(error) => prop_assert!(!error.render(false).is_empty()),
                 Ok((plan, _)) => {
                     play(plan.build(1).as_mut(), 200);
