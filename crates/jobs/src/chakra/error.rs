@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-/// Something for which traces are refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceError {
-    /// Its kind.
     pub fault: Fault,
     /// In whose trace, if in one.
     pub rank: Option<u32>,
@@ -17,7 +15,6 @@ pub struct TraceError {
     pub help: String,
 }
 
-/// What kinds of defect there are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
     /// The bytes are no trace.
@@ -73,7 +70,6 @@ impl fmt::Display for TraceError {
 /// Something that is done, but not as the author of the traces may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// In one line.
     pub text: String,
 }
 

@@ -15,7 +15,6 @@ pub(super) struct Communicator {
     pub members: Vec<u32>,
 }
 
-/// All communicators that nodes name.
 #[derive(Debug)]
 pub(super) struct Communicators {
     ranks: u32,
@@ -76,7 +75,6 @@ impl Communicators {
         self.told[rank as usize].keys().any(|name| name != EVERYONE)
     }
 
-    /// The communicator that a node means.
     pub fn of(&mut self, rank: u32, node: &Node) -> Result<u32, TraceError> {
         let name = node.more().group.as_deref().map_or_else(String::new, plain);
         let name = if name.is_empty() { EVERYONE.to_owned() } else { name };

@@ -3,7 +3,7 @@
 use super::checks::{deps, duration, place_of};
 use super::error::{Fault, TraceError};
 use super::findings::{Findings, NoteKind};
-use super::match_collectives::{MatchedCollective, name_of};
+use super::match_collectives::MatchedCollective;
 use super::match_messages::MatchedMessage;
 use super::node::{Node, NodeKind, Trace};
 use super::options::{Options, Resources};
@@ -202,7 +202,7 @@ impl<'a> Lowering<'a> {
         let first = &traces[meeting.members[0] as usize].nodes[meeting.nodes[0] as usize];
         let group = self.group();
         // An activity has to be called something.
-        let name = if first.name.is_empty() { name_of(meeting.what) } else { &first.name };
+        let name = if first.name.is_empty() { meeting.what.word() } else { &first.name };
         if meeting.members.len() == 1 {
             findings.note(NoteKind::Alone);
             let activity =

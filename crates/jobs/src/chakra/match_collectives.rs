@@ -7,7 +7,6 @@ use super::node::{Node, NodeKind, Trace};
 use crate::dag::Collective;
 use std::collections::BTreeMap;
 
-/// A collective.
 #[derive(Debug)]
 pub(super) struct MatchedCollective {
     pub what: Collective,
@@ -156,20 +155,7 @@ fn part(rank: u32, node: &Node, members: &[u32]) -> Result<Part, TraceError> {
 
 fn described(node: &Node, part: &Part) -> String {
     let root = part.root.map_or_else(String::new, |root| format!(" from or to rank {root}"));
-    format!("{}{root} of {} bytes", name_of(part.what), node.more().bytes.unwrap_or(0))
-}
-
-/// What people call a collective.
-pub(super) fn name_of(what: Collective) -> &'static str {
-    match what {
-        Collective::AllReduce => "all-reduce",
-        Collective::ReduceScatter => "reduce-scatter",
-        Collective::AllGather => "all-gather",
-        Collective::AllToAll => "all-to-all",
-        Collective::Broadcast => "broadcast",
-        Collective::Reduce => "reduce",
-        Collective::Barrier => "barrier",
-    }
+    format!("{}{root} of {} bytes", part.what, node.more().bytes.unwrap_or(0))
 }
 
 /// Counted from zero.

@@ -7,7 +7,6 @@ use super::node::{Node, NodeKind, Trace};
 use super::options::{Matching, Options};
 use std::collections::BTreeMap;
 
-/// A message.
 #[derive(Debug)]
 pub(super) struct MatchedMessage {
     pub bytes: u64,

@@ -5,7 +5,6 @@ use super::error::{Fault, TraceError};
 /// All that one rank does.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    /// Whose it is.
     pub rank: u32,
     /// What the file says of its schema; often empty.
     pub version: String,
@@ -13,14 +12,12 @@ pub struct Trace {
     pub nodes: Vec<Node>,
 }
 
-/// Something that a rank does.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Node {
     /// Unique within the trace, unless it is defective.
     pub id: u64,
     /// At most [`LONGEST_NAME`] characters of it.
     pub name: Box<str>,
-    /// What it does.
     pub kind: NodeKind,
     /// `data_deps`.
     pub data: Vec<u64>,
@@ -45,49 +42,39 @@ pub enum NodeKind {
     Invalid,
     /// About the trace, such as its groups.
     Metadata,
-    /// Loads from memory.
     Load,
-    /// Stores to memory.
     Store,
-    /// Computes.
     Compute,
-    /// Sends a message.
     Send,
-    /// Receives a message.
     Receive,
-    /// A part in a collective.
     Collective,
     /// A number that is not known here: STORAGE, BATCH and CHECKPOINT nodes of later schemas are 8 to 10. Takes the time
     /// that it says, as computing does.
     Unknown(u32),
 }
 
+/// Kinds by their numbers in the schema, with its spelling.
+const KINDS: [(NodeKind, &str); 8] = [
+    (NodeKind::Invalid, "INVALID_NODE"),
+    (NodeKind::Metadata, "METADATA_NODE"),
+    (NodeKind::Load, "MEM_LOAD_NODE"),
+    (NodeKind::Store, "MEM_STORE_NODE"),
+    (NodeKind::Compute, "COMP_NODE"),
+    (NodeKind::Send, "COMM_SEND_NODE"),
+    (NodeKind::Receive, "COMM_RECV_NODE"),
+    (NodeKind::Collective, "COMM_COLL_NODE"),
+];
+
 impl NodeKind {
     pub(super) fn of(number: u64) -> NodeKind {
-        match number {
-            0 => NodeKind::Invalid,
-            1 => NodeKind::Metadata,
-            2 => NodeKind::Load,
-            3 => NodeKind::Store,
-            4 => NodeKind::Compute,
-            5 => NodeKind::Send,
-            6 => NodeKind::Receive,
-            7 => NodeKind::Collective,
-            other => NodeKind::Unknown(u32::try_from(other).unwrap_or(u32::MAX)),
-        }
+        let known = usize::try_from(number).ok().and_then(|number| KINDS.get(number));
+        known.map_or_else(|| NodeKind::Unknown(u32::try_from(number).unwrap_or(u32::MAX)), |(kind, _)| *kind)
     }
 
     pub(super) fn number(self) -> u32 {
         match self {
-            NodeKind::Invalid => 0,
-            NodeKind::Metadata => 1,
-            NodeKind::Load => 2,
-            NodeKind::Store => 3,
-            NodeKind::Compute => 4,
-            NodeKind::Send => 5,
-            NodeKind::Receive => 6,
-            NodeKind::Collective => 7,
             NodeKind::Unknown(number) => number,
+            known => (0..).zip(KINDS).find(|(_, (kind, _))| *kind == known).map_or(0, |(number, _)| number),
         }
     }
 
@@ -98,17 +85,7 @@ impl NodeKind {
 
     /// The schema's spelling.
     pub fn name(self) -> &'static str {
-        match self {
-            NodeKind::Invalid => "INVALID_NODE",
-            NodeKind::Metadata => "METADATA_NODE",
-            NodeKind::Load => "MEM_LOAD_NODE",
-            NodeKind::Store => "MEM_STORE_NODE",
-            NodeKind::Compute => "COMP_NODE",
-            NodeKind::Send => "COMM_SEND_NODE",
-            NodeKind::Receive => "COMM_RECV_NODE",
-            NodeKind::Collective => "COMM_COLL_NODE",
-            NodeKind::Unknown(_) => "unknown",
-        }
+        KINDS.iter().find(|(kind, _)| *kind == self).map_or("unknown", |(_, name)| name)
     }
 }
 

@@ -5,14 +5,10 @@ use crate::collective::{self, Servers};
 use crate::dag::Collective;
 use xoff_engine::Span;
 
-/// How traces become a job.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which dependencies hold.
     pub deps: Deps,
-    /// What a rank does at a time.
     pub resources: Resources,
-    /// How sends find their receives.
     pub matching: Matching,
     /// What becomes of traces that look as if something were lost.
     pub strictness: Strictness,
@@ -22,9 +18,7 @@ pub struct Options {
     pub roofline: Option<Roofline>,
     /// From the arrival of a message to what its receiver does with it.
     pub endpoint_delay: Span,
-    /// Where ranks are.
     pub servers: Servers,
-    /// How collectives are done.
     pub collectives: collective::Options,
     /// How some are done instead.
     pub other_collectives: Vec<(Collective, collective::Options)>,

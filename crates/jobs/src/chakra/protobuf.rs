@@ -1,6 +1,5 @@
 //! The bytes of protobuf messages: fields one after the other, and never past their end.
 
-/// Why bytes are not a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Malformed {
     /// Counted from the first byte of the file, unpacked.
@@ -109,11 +108,11 @@ impl<'a> Fields<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn varint(mut value: u64) -> Vec<u8> {
+    pub fn varint(mut value: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         while value > 0x7f {
             bytes.push(value as u8 | 0x80);

@@ -1,5 +1,6 @@
 //! Bytes of all kinds.
 
+use super::protobuf::tests::varint;
 use super::{Node, NodeKind, Trace, bundle, read, unbundle};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -9,16 +10,6 @@ use std::io::Write;
 
 const ALL_REDUCE: &[u8] = include_bytes!("../../tests/chakra/all_reduce/4npus_1MB/all_reduce.3.et");
 const PIPELINE: &[u8] = include_bytes!("../../tests/chakra/pipeline/pipeline.1.et");
-
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value > 0x7f {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
 
 fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()

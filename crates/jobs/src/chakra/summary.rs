@@ -6,13 +6,10 @@ use std::collections::BTreeMap;
 /// What there is in the traces of all ranks together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TraceSummary {
-    /// How many traces there are.
     pub ranks: u64,
     /// What the first says of its schema.
     pub version: String,
-    /// All nodes.
     pub nodes: u64,
-    /// Nodes by type.
     pub by_kind: BTreeMap<NodeKind, u64>,
     /// Parts in collectives, by `comm_type`: how many, and the sum of their `comm_size`.
     pub collectives: BTreeMap<String, (u64, u64)>,
@@ -20,7 +17,6 @@ pub struct TraceSummary {
     pub groups: Vec<String>,
 }
 
-/// Counts.
 pub fn summarise(traces: &[Trace]) -> TraceSummary {
     let mut found = TraceSummary { ranks: traces.len() as u64, ..TraceSummary::default() };
     found.version = traces.first().map(|trace| trace.version.clone()).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Graphs run to their end without a simulated network.
 
+mod chakra;
 mod closed_forms;
 mod conservation;
 mod ideal;

@@ -1,15 +1,13 @@
-//! Traces that `scripts/chakra` wrote, run to their end over an ideal network: every message has the sender's wire to
-//! itself for its bytes and arrives a latency later.
+//! Traces that `scripts/chakra` wrote, run to their end over an ideal network.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::ideal::{Ideal, drive, once};
 use std::path::Path;
-use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_jobs::chakra::{
     Deps, Groups, Matching, More, Node, NodeKind, Options, Resources, Strictness, Trace, read, to_dag,
 };
 use xoff_jobs::collective::{self, Servers};
-use xoff_jobs::{ActivityKind, Collective, Dag, Job, Message, Runner, Work};
+use xoff_jobs::{ActivityKind, Collective, Dag, Work};
 
 const PS_PER_BYTE: u64 = 20;
 const LATENCY: Span = Span::from_us(2);
@@ -45,31 +43,12 @@ fn wire(bytes: u64) -> Span {
     Span::from_ps(bytes * PS_PER_BYTE)
 }
 
-/// When it ends, once.
+fn ideal() -> Ideal {
+    Ideal::even(options().servers, PS_PER_BYTE, LATENCY.ps())
+}
+
 fn run(dag: Dag) -> Time {
-    let job = Job { dag: Arc::new(dag.compile()), iterations: 1, start: Time::ZERO, late: vec![], slow: vec![] };
-    let mut runner = Runner::new(job);
-    let mut free: BTreeMap<u32, Time> = BTreeMap::new();
-    let mut arrivals: BTreeSet<(Time, u32)> = BTreeSet::new();
-    let (mut out, mut now): (Vec<Message>, Time) = (Vec::new(), Time::ZERO);
-    loop {
-        runner.advance(now, &mut out);
-        for message in out.drain(..) {
-            let begin = free.get(&message.from).copied().unwrap_or(Time::ZERO).max(now);
-            let end = begin + wire(message.bytes);
-            free.insert(message.from, end);
-            arrivals.insert((end + LATENCY, message.id));
-        }
-        if runner.is_over() {
-            return now;
-        }
-        let arrival = arrivals.first().map(|(at, _)| *at);
-        now = [arrival, runner.next()].into_iter().flatten().min().expect("it does not wait for ever");
-        while let Some((at, id)) = arrivals.first().copied().filter(|(at, _)| *at == now) {
-            arrivals.remove(&(at, id));
-            runner.delivered(now, id);
-        }
-    }
+    ideal().run(once(dag)).0
 }
 
 /// The form of a ring of `steps` steps of `k` slices: (s − 1)·max(kτ, τ + L) + kτ + L.
@@ -142,16 +121,7 @@ fn one_gpu_computes_one_thing_at_a_time_in_the_order_of_ids() {
     // 1, 2 and 3 can begin at once; 1 goes first, and lets 4 wait behind 2 and 3.
     let nodes = vec![node(1, 10, &[]), node(2, 20, &[]), node(3, 30, &[]), node(4, 5, &[1])];
     let trace = Trace { rank: 0, version: String::new(), nodes };
-    let dag = dag(&[trace], &options());
-    let job = Job { dag: Arc::new(dag.compile()), iterations: 1, start: Time::ZERO, late: vec![], slow: vec![] };
-    let mut runner = Runner::new(job);
-    let mut out = Vec::new();
-    let mut ends = Vec::new();
-    while !runner.is_over() {
-        let now = runner.next().unwrap();
-        runner.advance(now, &mut out);
-    }
-    runner.drain_intervals(&mut ends);
+    let (_, ends) = ideal().run(once(dag(&[trace], &options())));
     let mut ends: Vec<(u64, u64)> =
         ends.iter().map(|interval| (interval.begin.ps() / 1_000_000, interval.end.unwrap().ps() / 1_000_000)).collect();
     ends.sort_unstable();
@@ -173,24 +143,9 @@ fn defect_8_what_waits_for_what_is_told_by_the_names_of_nodes() {
     ];
     let both = Groups::from([("1".to_owned(), vec![0, 1]), ("2".to_owned(), vec![0, 1])]);
     let options = Options { groups: Some(both), ..options() };
-    let dag = dag(&traces, &options);
-    let job = Job { dag: Arc::new(dag.compile()), iterations: 1, start: Time::ZERO, late: vec![], slow: vec![] };
-    let mut runner = Runner::new(job);
-    let (mut out, mut now) = (Vec::new(), Time::ZERO);
-    loop {
-        runner.advance(now, &mut out);
-        for message in std::mem::take(&mut out) {
-            now += LATENCY;
-            runner.delivered(now, message.id);
-        }
-        runner.advance(now, &mut out);
-        if out.is_empty() && runner.next().is_none() {
-            break;
-        }
-    }
-    assert!(!runner.is_over());
-    let told = runner.waits_for(&|rank| format!("rank {rank}")).join("\n");
-    for words in ["rank 0", "rank 1", "`sum of B` waits until", "`sum of A` waits until"] {
+    let (_, _, stuck) = drive(once(dag(&traces, &options)), |_, now| now + LATENCY, |_, _| {});
+    let told = stuck.join("\n");
+    for words in ["r0", "r1", "`sum of B` waits until", "`sum of A` waits until"] {
         assert!(told.contains(words), "{words} is missing from\n{told}");
     }
     // With a stream for each there is nothing to wait for.
@@ -198,5 +153,5 @@ fn defect_8_what_waits_for_what_is_told_by_the_names_of_nodes() {
     for (node, stream) in streamed.iter_mut().flat_map(|trace| &mut trace.nodes).zip([1, 2, 2, 1]) {
         node.more.as_mut().unwrap().stream = Some(stream);
     }
-    run(self::dag(&streamed, &Options { resources: Resources::Stream, ..options }));
+    run(dag(&streamed, &Options { resources: Resources::Stream, ..options }));
 }
