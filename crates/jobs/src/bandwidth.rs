@@ -22,7 +22,6 @@ pub struct Account {
 /// A collective, or a message from rank to rank, in one iteration.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Exchange {
-    /// From zero.
     pub iteration: u32,
     /// [`crate::Activity::group`]
     pub group: u32,
@@ -30,7 +29,6 @@ pub struct Exchange {
     pub name: u32,
     /// Never computing.
     pub kind: ActivityKind,
-    /// How many take part.
     pub ranks: u32,
     /// [`crate::Activity::bytes`]
     pub bytes: u64,
@@ -45,21 +43,17 @@ pub struct Exchange {
 /// What a rank spent one iteration on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
-    /// From zero.
     pub iteration: u32,
-    /// Whose.
     pub rank: u32,
     /// Its first activity began.
     pub begin: Time,
     /// Its last was over, or the run was.
     pub end: Time,
-    /// In which it computed.
     pub compute: Span,
     /// In which it took part in exchanges.
     pub communication: Span,
     /// Communication during which it did not compute.
     pub exposed: Span,
-    /// In which it did neither.
     pub idle: Span,
 }
 

@@ -140,32 +140,26 @@ impl Steps {
 }
 
 impl Compiled {
-    /// Ranks are numbered from zero.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// What is reported.
     pub fn activities(&self) -> &[Activity] {
         &self.activities
     }
 
-    /// What people call activities: [`Activity::name`] counts in it.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// What an activity is called.
     pub fn name_of(&self, activity: &Activity) -> &str {
         self.names.get(activity.name as usize).map_or("", String::as_str)
     }
 
-    /// How many operations there are.
     pub fn ops(&self) -> u32 {
         self.steps.len() as u32
     }
 
-    /// What an operation does.
     pub fn work(&self, op: OpId) -> Work {
         let step = &self.steps[op as usize];
         match step.lane {
@@ -175,12 +169,10 @@ impl Compiled {
         }
     }
 
-    /// Which activity it belongs to.
     pub fn activity_of(&self, op: OpId) -> u32 {
         self.steps[op as usize].activity
     }
 
-    /// Whose it is.
     pub fn rank_of(&self, op: OpId) -> u32 {
         self.activities[self.activity_of(op) as usize].rank
     }
@@ -190,7 +182,6 @@ impl Compiled {
         &self.after[self.first[op as usize] as usize..self.first[op as usize + 1] as usize]
     }
 
-    /// How many it needs.
     pub fn needs(&self, op: OpId) -> u32 {
         self.needs[op as usize]
     }

@@ -28,9 +28,7 @@ pub struct Dag {
 /// Computing, or a rank's part in a collective: it begins with the first of its operations and ends with the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Activity {
-    /// Whose it is.
     pub rank: u32,
-    /// What it is.
     pub kind: ActivityKind,
     /// Index into [`Dag::names`].
     pub name: u32,
@@ -40,10 +38,8 @@ pub struct Activity {
     pub bytes: u64,
 }
 
-/// What an activity is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ActivityKind {
-    /// Takes its time on the rank.
     Compute,
     /// A rank's part in a collective.
     Collective(Collective),
@@ -83,12 +79,10 @@ pub struct Op {
     pub frees: Option<Resource>,
 }
 
-/// What is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// Nothing: joins others, or takes and frees a resource.
     Join,
-    /// Takes its time.
     Compute(Span),
     /// A message to another rank; over when it has arrived.
     Send {
@@ -96,7 +90,6 @@ pub enum Work {
         to: u32,
         /// At least one.
         bytes: u64,
-        /// How it goes there.
         lane: Lane,
     },
 }
@@ -104,7 +97,6 @@ pub enum Work {
 /// The connection that a message takes. Messages of one pair of ranks on one lane stay in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Lane {
-    /// Which network.
     pub via: Via,
     /// Each channel has connections of its own.
     pub channel: u16,
@@ -129,7 +121,6 @@ impl Dag {
         Dag { ranks, ..Dag::default() }
     }
 
-    /// A name for activities.
     pub fn name(&mut self, name: impl Into<String>) -> u32 {
         self.names.push(name.into());
         place(self.names.len())
@@ -152,7 +143,6 @@ impl Dag {
         self.needs.push((before, after));
     }
 
-    /// Whose operation it is.
     pub fn rank(&self, op: OpId) -> u32 {
         self.activities[self.ops[op as usize].activity as usize].rank
     }

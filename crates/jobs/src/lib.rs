@@ -3,7 +3,6 @@
 //! Collectives are generators of graphs ([`collective::generate`]), traces of real jobs are read as such ([`chakra`]). Knows no
 //! network, file or clock.
 
-#![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod bandwidth;

@@ -12,33 +12,22 @@ use xoff_engine::Span;
 pub struct Recipe {
     /// Ranks are numbered from zero.
     pub ranks: u32,
-    /// Where they are.
     pub servers: Servers,
     /// In this order in the graph.
     pub parts: Vec<Part>,
 }
 
-/// Something that ranks do.
 #[derive(Clone, Debug)]
 pub enum Part {
     /// All ranks do this, each after its own part in some of the steps before.
     Step {
-        /// What people call it.
         name: String,
-        /// What is done.
         what: Step,
         /// Which steps it comes after, by their places among the parts.
         after: Vec<usize>,
     },
     /// Stages, one rank each, after nothing else.
-    Pipeline {
-        /// Its ranks.
-        stages: Vec<u32>,
-        /// What they do.
-        schedule: Schedule,
-        /// How messages go.
-        options: Options,
-    },
+    Pipeline { stages: Vec<u32>, schedule: Schedule, options: Options },
 }
 
 /// A step of all ranks.
@@ -48,13 +37,11 @@ pub enum Step {
     Compute(Span),
     /// Each takes part in one collective.
     Collective {
-        /// Which.
         what: Collective,
         /// Who takes part together: every rank is in one of them.
         groups: Vec<Vec<u32>>,
         /// Size as nccl-tests defines it.
         bytes: u64,
-        /// How it is done.
         options: Options,
     },
 }
@@ -161,12 +148,10 @@ impl Graph {
         Ok(Graph { ranks, size, recipe: None, made: OnceLock::from(Arc::new(dag.compile())) })
     }
 
-    /// Ranks are numbered from zero.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// What it holds, or will hold.
     pub fn size(&self) -> Size {
         self.size
     }
@@ -193,7 +178,6 @@ impl Graph {
         recipe.parts.iter().flat_map(named).collect()
     }
 
-    /// The graph.
     pub fn compiled(&self) -> &Arc<Compiled> {
         self.made.get_or_init(|| {
             let dag = self.recipe.as_ref().map_or_else(|| Ok(Dag::new(self.ranks)), Recipe::dag);

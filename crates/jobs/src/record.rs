@@ -6,7 +6,6 @@ use xoff_engine::{Span, Time};
 /// A rank's activity in one iteration: when it began, and when it was over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Interval {
-    /// From zero.
     pub iteration: u32,
     /// Index into the graph's activities.
     pub activity: u32,

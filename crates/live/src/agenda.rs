@@ -38,7 +38,6 @@ pub enum Event {
     Probe(u32),
     /// A window of time is over: what ports and flows did in it is written down.
     Look,
-    /// The end.
     Stop,
 }
 
@@ -74,7 +73,6 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// To happen at `at`.
     pub fn add(&mut self, at: Time, event: Event) {
         if at != Time::NEVER {
             self.added += 1;
@@ -82,12 +80,10 @@ impl Agenda {
         }
     }
 
-    /// When the next is due.
     pub fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((key, ..))| key.time())
     }
 
-    /// Takes the next.
     pub fn take(&mut self) -> Option<(Time, Event)> {
         self.heap.pop().map(|Reverse((key, _, event))| (key.time(), event))
     }

@@ -19,7 +19,6 @@ const MARGIN: f64 = 1.15;
 const SLIP: f64 = 0.015;
 const TRIALS: usize = 6;
 
-/// What calibration found.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// The smallest that passed a trial; if none did, the one that slipped least.

@@ -20,7 +20,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As users write it.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Elastic => "elastic",
@@ -34,7 +33,6 @@ impl Kind {
 /// wakes a sleeper late by milliseconds.
 const SPIN: Duration = Duration::from_millis(5);
 
-/// Running.
 #[derive(Debug)]
 pub struct Clock {
     kind: Kind,
@@ -48,7 +46,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Begins now, at zero.
     pub fn start(kind: Kind, k: f64, bound: Span) -> Clock {
         Clock { kind, k, began: Instant::now(), stopped: Duration::ZERO, bound, now: Time::ZERO }
     }
@@ -58,12 +55,10 @@ impl Clock {
         self.began.elapsed()
     }
 
-    /// Real time for which it stood still.
     pub fn stopped(&self) -> Duration {
         self.stopped
     }
 
-    /// Whether the time of an event has come.
     pub fn has_come(&self, due: Time) -> bool {
         self.kind == Kind::Free || self.look() >= due
     }

@@ -12,15 +12,10 @@ use xoff_wire::{Encoder, Seen};
 
 /// At hand for as long as one event is handled.
 pub struct Desk<'a> {
-    /// Of the clock.
     pub now: Time,
-    /// What is to come.
     pub agenda: &'a mut Agenda,
-    /// Never changes.
     pub network: &'a Network,
-    /// Makes the bytes of frames.
     pub encoder: &'a Encoder<'a>,
-    /// What is written down.
     pub log: &'a mut Log,
 }
 
@@ -38,9 +33,7 @@ impl Desk<'_> {
 /// What nodes write down.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// Totals, as a simulation counts them.
     pub counters: Counters,
-    /// PAUSE and RESUME decisions.
     pub pauses: Vec<PauseRecord>,
     /// PFC frames as they arrive, if the scenario wants them.
     pub pfc_frames: Vec<PfcRecord>,
@@ -52,7 +45,6 @@ pub struct Log {
     pub ignored_frames: u64,
     /// Data packets and ACKs that were dropped, by flow.
     pub lost: HashMap<u32, u64>,
-    /// Why the run must end.
     pub failure: Option<Failure>,
 }
 
@@ -66,7 +58,6 @@ impl Log {
         }
     }
 
-    /// A frame is ignored.
     pub fn ignore(&mut self, reason: &'static str) {
         *self.ignored.entry(reason).or_default() += 1;
         self.ignored_frames += 1;

@@ -36,7 +36,6 @@ impl Held {
 #[derive(Debug, Default)]
 pub struct Queue {
     frames: VecDeque<Held>,
-    /// Of the frames.
     pub bytes: u64,
     peak_bytes: u64,
     /// Bytes times picoseconds until `since`.
@@ -48,7 +47,6 @@ pub struct Queue {
     pub paused_until: Time,
     /// Packets whose ECN field was changed here.
     pub marks: u64,
-    /// Frames dropped here.
     pub drops: u64,
 }
 
@@ -72,12 +70,10 @@ impl Queue {
         Some(held)
     }
 
-    /// How many frames wait.
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// How long it was paused, until now.
     pub fn paused(&self, is_paused: bool, now: Time) -> Span {
         self.paused_total + if is_paused { now.saturating_since(self.paused_since) } else { Span::ZERO }
     }
@@ -92,9 +88,7 @@ pub struct Said {
     pub advertised: u8,
     /// First PAUSEs, by class that a frame stops.
     pub pause: u64,
-    /// Repetitions.
     pub refresh: u64,
-    /// RESUMEs.
     pub resume: u64,
 }
 
@@ -109,12 +103,9 @@ pub struct OnWire {
     pub left_bytes: u64,
 }
 
-/// An egress.
 #[derive(Debug)]
 pub struct Egress {
-    /// Its number in the plan.
     pub port: u32,
-    /// Of its link.
     pub rate: LinkRate,
     /// By class.
     pub queues: Vec<Queue>,
@@ -123,7 +114,6 @@ pub struct Egress {
     /// PFC frames that it sends.
     pub said: Said,
     wire: Option<OnWire>,
-    /// Bytes in all its queues.
     pub queued_bytes: u64,
     /// Wire bytes of all frames so far.
     pub tx_bytes: u64,
@@ -132,7 +122,6 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Idle.
     pub fn new(port: u32, rate: LinkRate, classes: &Classes) -> Egress {
         Egress {
             port,
@@ -148,7 +137,6 @@ impl Egress {
         }
     }
 
-    /// Whether a frame is on the wire.
     pub fn is_busy(&self) -> bool {
         self.wire.is_some()
     }
@@ -171,13 +159,11 @@ impl Egress {
         (0..).zip(&self.queues).filter(|(_, queue)| queue.len() > 0).fold(0, |mask, (c, _)| mask | 1 << c)
     }
 
-    /// A frame waits.
     pub fn push(&mut self, class: u8, held: Held, now: Time) {
         self.queued_bytes += held.size();
         self.queues[usize::from(class)].push(now, held);
     }
 
-    /// The next frame of a class.
     pub fn pop(&mut self, class: u8, now: Time) -> Option<Held> {
         let held = self.queues[usize::from(class)].pop(now)?;
         self.queued_bytes -= held.size();

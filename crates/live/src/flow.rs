@@ -19,26 +19,22 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// At a place among the sources.
     pub fn new(source: Box<dyn Source>, place: usize) -> Feed {
         let name = SourceName::new(source.name(), place);
         Feed { source, name, started: 0, due: Time::NEVER, handles: HashMap::new() }
     }
 
-    /// Whether it will do nothing more.
     pub fn is_done(&self) -> bool {
         self.due == Time::NEVER && self.handles.is_empty()
     }
 }
 
-/// A living flow.
 pub struct Flow {
     /// In the order of start.
     pub number: u32,
     pub(crate) source: usize,
     pub(crate) in_source: u64,
     pub(crate) spec: FlowSpec,
-    /// As its packets name it.
     pub name: FlowName,
     pub(crate) start: Time,
     pub(crate) ideal: Span,
@@ -54,7 +50,6 @@ impl Flow {
         FlowId::of(&self.name)
     }
 
-    /// Whether its rates are sampled.
     pub fn is_probed(&self) -> bool {
         self.spec.probed
     }

@@ -21,9 +21,7 @@ pub fn flow_of(queue_pair: u32) -> u32 {
 /// What a header names: addresses, ports, class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
-    /// Host that sent it.
     pub from: u32,
-    /// Host it is for.
     pub to: u32,
     /// UDP or TCP ports, source first.
     pub ports: (u16, u16),
@@ -107,7 +105,6 @@ impl FlowTable {
         Some((name.scheme, facts_of(&name, size)))
     }
 
-    /// A flow that passed here.
     pub fn get(&self, flow: u32) -> Option<&Learned> {
         self.flows.get(&flow)
     }

@@ -35,7 +35,6 @@ impl Histogram {
         *self = Histogram::default();
     }
 
-    /// The largest.
     pub fn max_ns(&self) -> f64 {
         self.max.ps() as f64 / 1000.0
     }
@@ -56,18 +55,15 @@ impl Histogram {
 /// Lateness of a run as it goes on.
 #[derive(Debug)]
 pub struct Lateness {
-    /// Of the whole run.
     pub all: Histogram,
     window: Histogram,
     frames: u64,
     every: Span,
     next: Time,
-    /// Windows that are over.
     pub windows: Vec<Window>,
 }
 
 impl Lateness {
-    /// Windows of this length.
     pub fn new(every: Span) -> Lateness {
         let next = Time::ZERO + every;
         Lateness {
@@ -92,7 +88,6 @@ impl Lateness {
         self.window.add(late);
     }
 
-    /// A frame was handed to the kernel.
     pub fn note_frame(&mut self) {
         self.frames += 1;
     }

@@ -11,7 +11,6 @@
 //! `netlink` and `port` (what it is built of), `os` (what needs the C library), `rights` and [`refusal`] (why nothing
 //! is built), [`priority`] (of the thread that runs it).
 
-#![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 // Tests within share networks with those outside, which know this crate by its name.

@@ -61,7 +61,6 @@ impl Links {
         }
     }
 
-    /// What is known of an interface.
     pub fn find(&self, name: &str) -> io::Result<LinkState> {
         netlink::link_state(&self.ask(&netlink::get_link(name))?)
     }

@@ -30,7 +30,6 @@ impl Namespace {
         })
     }
 
-    /// What holds it.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }

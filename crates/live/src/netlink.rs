@@ -51,7 +51,6 @@ pub struct End<'a> {
     pub mtu_bytes: u32,
 }
 
-/// What is known of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkState {
     pub index: u32,
@@ -126,7 +125,6 @@ pub fn outcome(answer: &[u8]) -> io::Result<()> {
     })
 }
 
-/// The link that an answer describes.
 pub fn link_state(answer: &[u8]) -> io::Result<LinkState> {
     outcome(answer)?;
     let index = number(answer, HEADER_BYTES + 4, u32::from_ne_bytes)?;

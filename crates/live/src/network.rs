@@ -9,18 +9,14 @@ use xoff_fabric::scheme::{FlowFacts, Format, Scheme, Transport};
 use xoff_fabric::{domain, extent, pfc, timing};
 use xoff_wire::queue_pair;
 
-/// The network of a run.
 #[derive(Debug)]
 pub struct Network {
-    /// As it was loaded.
     pub plan: Arc<Plan>,
     routes: Routes,
     /// By scheme: of flows within a domain, and between domains.
     formats: Vec<[Format; 2]>,
-    /// Of the farthest hosts.
     pub max_base_rtt: Span,
     max_bdp_bytes: u64,
-    /// Wire bytes of the largest packet.
     pub mtu_wire_bytes: u32,
     /// After each frame on the wire.
     pub gap_bytes: u32,
@@ -34,7 +30,6 @@ pub struct Network {
 pub struct FlowId {
     /// The sending and the receiving host, by node.
     pub src: u32,
-    /// The receiving host.
     pub dst: u32,
     /// UDP or TCP source port.
     pub port: u16,
@@ -48,7 +43,6 @@ pub struct FlowId {
 pub const TIDY_FROM: usize = 1024;
 
 impl FlowId {
-    /// Of a flow as its packets name it.
     pub fn of(name: &FlowName) -> FlowId {
         let queue_pair = match name.transport {
             Transport::Roce => queue_pair(name),
@@ -64,7 +58,6 @@ impl Network {
         (self.max_base_rtt * 256).max(Span::from_ms(10))
     }
 
-    /// Of a plan with these schemes.
     pub fn new<S: Scheme>(plan: &Arc<Plan>, schemes: &[S]) -> Network {
         let routes = Routes::new(plan, |_| true);
         let (max_base_rtt, max_bdp_bytes) = extent::longest(plan, &routes);
@@ -86,12 +79,10 @@ impl Network {
         }
     }
 
-    /// The node that owns a port.
     pub fn node_of(&self, port: u32) -> u32 {
         self.node_of[port as usize]
     }
 
-    /// The ports of a node.
     pub fn ports_of(&self, node: u32) -> Vec<u32> {
         (0..).zip(&self.node_of).filter(|(_, owner)| **owner == node).map(|(port, _)| port).collect()
     }
@@ -101,17 +92,14 @@ impl Network {
         self.class_of[usize::from(priority & 7)]
     }
 
-    /// Whether a number names a host.
     pub fn is_host(&self, node: u32) -> bool {
         self.plan.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host)
     }
 
-    /// The port of a host's NIC.
     pub fn host_port(&self, host: u32) -> u32 {
         self.routes.host_port(host)
     }
 
-    /// The rate at which a port sends.
     pub fn rate(&self, port: u32) -> LinkRate {
         LinkRate::new(self.plan.direction(port).rate)
     }
@@ -122,7 +110,6 @@ impl Network {
         self.formats[usize::from(flow.scheme)][usize::from(domain(flow.src) != domain(flow.dst))]
     }
 
-    /// How many schemes there are.
     pub fn schemes(&self) -> usize {
         self.formats.len()
     }
@@ -164,7 +151,6 @@ impl Network {
             }
     }
 
-    /// Frame bytes of an ACK of a flow.
     pub fn ack_bytes(&self, flow: &FlowId) -> u32 {
         let (format, sizes) = (self.format(flow), self.plan.host(flow.dst).sizes);
         format.ack_bytes

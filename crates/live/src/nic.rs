@@ -18,9 +18,7 @@ use xoff_fabric::record::{ClassReport, PortReport};
 use xoff_fabric::scheme::{Limits, Loss, ReactionPoint, Resend, Scheme};
 use xoff_wire::{Pfc, Seen, decode};
 
-/// A NIC.
 pub struct Nic<S: Scheme> {
-    /// Its host, in the plan.
     pub node: u32,
     pub(crate) egress: Egress,
     /// By flow.
@@ -45,11 +43,9 @@ pub struct Nic<S: Scheme> {
 
 /// Lanes of [`Event::Emit`].
 pub const ACKS: u8 = 0;
-/// Notifications.
 pub const NOTIFICATIONS: u8 = 1;
 
 impl<S: Scheme> Nic<S> {
-    /// The NIC of a host.
     pub fn new(node: u32, network: &Network, multipliers: &[Option<u64>]) -> Nic<S> {
         let (port, classes) = (network.host_port(node), &network.plan.classes);
         let rate = network.rate(port);
@@ -71,17 +67,14 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// What its port did.
     pub fn report(&mut self, end: Time) -> PortReport {
         self.egress.report(end, |_| ClassReport::default())
     }
 
-    /// Rate of its link.
     pub fn line_bps(&self) -> f64 {
         self.line_bps
     }
 
-    /// A frame has come.
     pub fn receive(&mut self, bytes: &[u8], schemes: &[S], desk: &mut Desk<'_>) {
         match decode(bytes) {
             Ok(Seen::Pfc(pfc)) => self.on_pfc(&pfc, desk),
@@ -183,7 +176,6 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// Puts a flow where it belongs.
     fn place(&mut self, flow: u32, now: Time) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         if !sender.requester.has_data() {
@@ -312,7 +304,6 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// A flow begins to send.
     pub fn open(&mut self, sender: Sender<S::Rp>, desk: &mut Desk<'_>) {
         let (flow, limits) = (sender.flow.id, sender.rp.limits());
         self.senders.insert(flow, sender);

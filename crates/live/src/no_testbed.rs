@@ -15,7 +15,6 @@ pub struct Testbed {
 /// A node, and an interface for each of its ports that has one.
 pub type Attachment = (u32, Vec<(u32, String)>);
 
-#[expect(missing_docs, reason = "they are those of the testbed on Linux")]
 impl Testbed {
     pub fn build(_: &Plan) -> Result<Testbed, Refusal> {
         Err(Refusal::NotLinux)

@@ -16,7 +16,6 @@ const LEAD: Duration = Duration::from_secs(3);
 /// Clocks that are farther apart are worth a warning.
 const CLOCKS_APART: Duration = Duration::from_millis(20);
 
-/// What is known of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Known {
     Nothing,
@@ -25,14 +24,12 @@ enum Known {
     Other(String),
 }
 
-/// What is to be done next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Turn {
     /// Nothing but to say what is known again.
     Wait,
     /// To begin at this instant, since the beginning of 1970.
     Begin(Duration),
-    /// To give up.
     Stop(String),
 }
 
@@ -76,7 +73,6 @@ impl Partners {
         }
     }
 
-    /// Ports of this process.
     pub fn ports(&self) -> impl Iterator<Item = u32> + '_ {
         self.links.iter().map(|(port, _, _)| *port)
     }

@@ -6,7 +6,6 @@ use xoff_fabric::domain;
 use xoff_fabric::plan::{SwitchSettings, Thresholds};
 use xoff_fabric::scheme::{CongestionPoint, Hooks, QueueFacts, QueueView, Scheme, queue_number};
 
-/// A congestion point and its timer.
 #[derive(Debug)]
 pub struct Point<C> {
     pub(crate) cp: C,
@@ -58,7 +57,6 @@ impl<C: CongestionPoint> Point<C> {
         self.cp.hooks().calling()
     }
 
-    /// Its timer has come.
     pub fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, C::Feedback)) {
         self.cp.on_timer(view, notify);
     }

@@ -50,7 +50,6 @@ impl Port {
         Ok(Port { socket, interface: interface.to_owned(), lost: 0 })
     }
 
-    /// The name of its interface.
     pub fn interface(&self) -> &str {
         &self.interface
     }

@@ -8,24 +8,19 @@ use xoff_fabric::scheme::{Format, Transport};
 use xoff_fabric::transport::{Arrival, Responder, Stream};
 use xoff_wire::Unwrap;
 
-/// A receiver.
 #[derive(Debug)]
 pub struct Receiver<Np> {
     /// Turns what packets carry into feedback.
     pub np: Np,
-    /// Flow as its packets name it.
     pub flow: FlowName,
-    /// Format of its packets.
     pub format: Format,
     /// Decides what is delivered and answered.
     pub responder: Responder,
     /// When the last byte of the flow, or of the message received last, arrived; `None` while more is expected.
     pub delivered_at: Option<Time>,
-    /// Packets received with a congestion mark.
     pub marked: u64,
     /// The timer event that counts.
     pub due: Time,
-    /// When a packet arrived last.
     pub heard_at: Time,
     /// Makes telemetry whole.
     pub unwrap: Unwrap,
@@ -40,11 +35,9 @@ pub struct DataPacket {
     pub first: bool,
     /// It ends a message, or the flow.
     pub last: bool,
-    /// Payload in the frame.
     pub payload_bytes: u64,
     /// Payload of the message, where its first packet has room to say so.
     pub size_bytes: Option<u64>,
-    /// Telemetry that it has collected.
     pub int: Option<IntStack>,
 }
 

@@ -31,27 +31,22 @@ pub enum Refusal {
     },
     /// Frames of the scenario are longer than an interface carries.
     Mtu {
-        /// Which one.
         interface: String,
         /// Bytes of the longest frame, without Ethernet header and FCS.
         needed_bytes: u32,
-        /// Bytes that it carries.
         mtu_bytes: u32,
     },
     /// An interface that was named cannot be used.
     Interface {
-        /// As it was named.
         interface: String,
         /// What is wrong with it, and a hint.
         why: String,
     },
     /// Interfaces were given to nodes or ports that cannot have them.
     Assignment(String),
-    /// The system refused.
     System {
         /// What was tried.
         doing: String,
-        /// What it said.
         error: io::Error,
     },
 }

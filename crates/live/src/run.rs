@@ -33,16 +33,13 @@ const LONGEST_BYTES: usize = 1 << 16;
 
 /// A node that this process runs.
 pub enum Node<S: Scheme> {
-    /// A host's NIC.
     Host(Nic<S>),
-    /// A switch.
     Switch(Switch<S>),
 }
 
 /// Frames of one port.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct PortBooks {
-    /// Handed to the kernel.
     pub sent: u64,
     /// That came, and were not ignored.
     pub believed: u64,
@@ -50,11 +47,9 @@ pub struct PortBooks {
 
 /// What a run is made of, besides its wires.
 pub struct Parts<'a, S> {
-    /// Never changes.
     pub network: &'a Network,
     /// By the number that flows name them by.
     pub schemes: &'a [S],
-    /// Makes the bytes of frames.
     pub encoder: &'a Encoder<'a>,
     /// By scheme: units of telemetry, where it sets them for all ports.
     pub multipliers: &'a [Option<u64>],
@@ -62,7 +57,6 @@ pub struct Parts<'a, S> {
     pub own: &'a [u32],
 }
 
-/// A run.
 pub struct Run<'a, S: Scheme, W: Wires> {
     pub(crate) network: &'a Network,
     pub(crate) schemes: &'a [S],
@@ -90,9 +84,7 @@ pub struct Run<'a, S: Scheme, W: Wires> {
     ready: Vec<u32>,
     /// Samples, and what ports and flows do over time.
     pub sampler: Sampler,
-    /// Captured frames.
     pub taps: Taps,
-    /// How late things were.
     pub lateness: Lateness,
     /// Frames handed to the kernel, and taken from it.
     pub frames: (u64, u64),
@@ -105,7 +97,6 @@ pub struct Run<'a, S: Scheme, W: Wires> {
 }
 
 impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
-    /// Ready to begin.
     pub fn new(
         parts: &Parts<'a, S>,
         wires: W,
@@ -339,7 +330,6 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
         if self.whole { (0..self.books.len()).map(beyond).sum() } else { 0 }
     }
 
-    /// What this process tells its partners.
     pub fn own_books(&self) -> Books {
         let (acknowledged_bytes, open_bytes) = self.payload;
         Books { acknowledged_bytes, open_bytes, delivered_bytes: self.log.counters.delivered_bytes }

@@ -18,7 +18,6 @@ pub(crate) struct Previous {
     pub(crate) paused: Span,
 }
 
-/// What a flow had done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowCounts {
     pub(crate) at: Time,
@@ -28,7 +27,6 @@ pub(crate) struct FlowCounts {
     pub(crate) marked: u64,
 }
 
-/// What a port had done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortCounts {
     pub(crate) tx_bytes: u64,
@@ -70,7 +68,6 @@ impl Sampler {
         }
     }
 
-    /// What is due first.
     pub fn first(&self) -> Vec<(Time, Event)> {
         let probes = (0..).zip(&self.probes).map(|(index, probe)| (probe.from, Event::Probe(index)));
         let look = self.activity.as_ref().map(|windows| (windows.end_of(0), Event::Look));

@@ -17,11 +17,9 @@ pub(crate) struct Shaped<T> {
     pub(crate) bytes: u64,
     pub(crate) last_at: Time,
     pub(crate) last_wire_bytes: u32,
-    /// The event that counts.
     pub(crate) due: Time,
     /// It stands in line at its egress.
     pub(crate) waits: bool,
-    /// When its last frame came.
     pub(crate) came_at: Time,
 }
 
@@ -59,7 +57,6 @@ impl<T> Shapers<T> {
         }
     }
 
-    /// Bytes that wait to leave by a port.
     pub fn bytes_for(&self, egress: usize) -> u64 {
         self.flows.values().filter(|shaped| shaped.egress == egress).map(|shaped| shaped.bytes).sum()
     }

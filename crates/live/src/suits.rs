@@ -21,7 +21,6 @@ pub struct Objection {
     pub hint: String,
 }
 
-/// Whatever stands in the way.
 pub fn objections<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S]) -> Vec<Objection> {
     let plan = &loaded.plan;
     let mut all = Vec::new();

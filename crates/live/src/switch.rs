@@ -40,9 +40,7 @@ impl EgressQueue for EgressNow<'_> {
     }
 }
 
-/// A switch.
 pub struct Switch<S: Scheme> {
-    /// In the plan.
     pub node: u32,
     /// Its ports in the plan, by the numbers they have here.
     pub(crate) ports: Vec<u32>,
@@ -66,7 +64,6 @@ pub struct Switch<S: Scheme> {
 }
 
 impl<S: Scheme> Switch<S> {
-    /// A switch of the plan.
     pub fn new(node: u32, network: &Network, schemes: &[S], multipliers: &[Option<u64>]) -> Switch<S> {
         let plan = &network.plan;
         let settings = &plan.switches[usize::from(plan.nodes[node as usize].profile)];
@@ -106,7 +103,6 @@ impl<S: Scheme> Switch<S> {
         self.place(local, class) * self.multipliers.len() + usize::from(slot)
     }
 
-    /// A frame has come in by a port.
     pub fn receive(&mut self, port: u32, bytes: Vec<u8>, schemes: &[S], desk: &mut Desk<'_>) {
         let ingress = self.local(port);
         let seen = match decode(&bytes) {
@@ -223,7 +219,6 @@ impl<S: Scheme> Switch<S> {
         self.serve_round_robin(egress, schemes, desk);
     }
 
-    /// A frame has left the buffer.
     pub(crate) fn release(&mut self, held: &Held, class: u8, desk: &mut Desk<'_>) {
         if self.buffer.release(held.ingress, class, held.size()) == Release::Resume {
             self.resume(held.ingress, class, desk);
@@ -244,7 +239,6 @@ impl<S: Scheme> Switch<S> {
         self.after_points(local, class, schemes, desk);
     }
 
-    /// What its ports did.
     pub fn reports(&mut self, end: Time) -> Vec<PortReport> {
         let mut reports = Vec::new();
         for (local, egress) in self.egresses.iter_mut().enumerate() {

@@ -4,7 +4,6 @@ use crate::egress::{OnWire, frame_bytes};
 use xoff_fabric::capture::{Capture, RawFrame};
 use xoff_scenario::number::brief_bytes;
 
-/// What is captured.
 #[derive(Debug, Default)]
 pub struct Taps {
     captures: Vec<Tap>,
@@ -20,13 +19,11 @@ struct Tap {
 }
 
 impl Taps {
-    /// Of these captures, numbered in order.
     pub fn new(captures: impl Iterator<Item = Capture>) -> Taps {
         let tap = |capture| Tap { capture, taken: 0, missed: 0 };
         Taps { captures: captures.map(tap).collect(), frames: Vec::new() }
     }
 
-    /// A frame has left a port.
     pub fn see(&mut self, port: u32, frame: &OnWire) {
         for (number, tap) in (0..).zip(&mut self.captures) {
             let capture = &tap.capture;

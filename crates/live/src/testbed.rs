@@ -136,7 +136,6 @@ impl Testbed {
         Ok(sizes?.into_iter().min().unwrap_or(0))
     }
 
-    /// The interface of a port.
     pub fn interface(&self, port: u32) -> Option<&str> {
         self.ports.get(port as usize)?.as_ref().map(Port::interface)
     }

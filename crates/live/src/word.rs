@@ -15,9 +15,7 @@ const ENTRIES: usize = 40;
 /// What all partners must have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Of the program.
     pub version: u64,
-    /// Of the run.
     pub seed: u64,
     /// Times are multiplied by it.
     pub k: f64,
@@ -26,7 +24,6 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Of a scenario as it was loaded here.
     pub fn of(loaded: &Loaded, k: f64) -> Terms {
         // Not against malice, only to tell texts apart.
         let print = |text: &str| stream(0, text, 0).next_u64();
@@ -62,7 +59,6 @@ pub struct Books {
     pub delivered_bytes: u64,
 }
 
-/// How it stands with a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// It was heard.
@@ -73,10 +69,8 @@ pub enum Standing {
     Over(Books),
 }
 
-/// What is known of one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// By number.
     pub node: u32,
     /// As far as the speaker knows.
     pub standing: Standing,
@@ -87,7 +81,6 @@ pub struct Entry {
 pub struct Word {
     /// The node that speaks.
     pub from: u32,
-    /// What it runs.
     pub terms: Terms,
     /// When the run begins, in milliseconds since the beginning of 1970.
     pub begin_ms: Option<u64>,
@@ -97,7 +90,6 @@ pub struct Word {
     pub sent_frames: Option<u64>,
     /// It has the books of all.
     pub informed: bool,
-    /// What it knows of nodes.
     pub entries: Vec<Entry>,
 }
 

@@ -27,12 +27,10 @@ pub struct TrafficContext<'a> {
 }
 
 impl TrafficContext<'_> {
-    /// The index of a class by name.
     pub(crate) fn class(&self, name: &Text) -> Result<u8> {
         Ok(position("class", name, self.classes.iter().map(String::as_str))? as u8)
     }
 
-    /// The slot of a configured scheme by name.
     pub(crate) fn scheme(&self, name: &Text) -> Result<u8> {
         Ok(position("scheme", name, self.schemes.iter().map(String::as_str))? as u8)
     }

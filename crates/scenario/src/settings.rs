@@ -31,7 +31,6 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
 pub struct NamedClasses {
     pub classes: Classes,
     pub names: Vec<String>,
-    /// The class of traffic that names none.
     pub default: u8,
 }
 

@@ -18,7 +18,6 @@ pub struct Sender<Rp> {
     pub requester: Requester,
     pub pacing: Pacing,
     pub host: HostId,
-    /// Its flow's card.
     pub card: CardId,
     pub class: u8,
     pub int: bool,
@@ -50,7 +49,6 @@ impl<Rp> Sender<Rp> {
         self.requester.has_data() && self.requester.may_send()
     }
 
-    /// Frame bytes of a packet.
     #[inline]
     pub fn frame_bytes(&self, psn: u32) -> u16 {
         if psn + 1 < self.requester.seq.stream.message_end { self.full_frame } else { self.frame_beyond(psn) }
@@ -61,7 +59,6 @@ impl<Rp> Sender<Rp> {
         self.requester.seq.stream.messages.as_ref().map_or(self.last_frame, |messages| messages.frame_of(psn))
     }
 
-    /// Adds a message, after those before it.
     pub fn send(&mut self, bytes: u64, name: u32, min_frame_bytes: u32) {
         let mtu_bytes = self.requester.seq.stream.mtu_bytes;
         let cut = Cut { mtu_bytes, header_bytes: u32::from(self.full_frame) - mtu_bytes, min_frame_bytes };
@@ -82,7 +79,6 @@ pub struct Receiver<Np> {
     pub np: Np,
     pub responder: Responder,
     pub host: HostId,
-    /// Its flow's card.
     pub card: CardId,
     /// Its source wants to know of deliveries.
     pub tells: bool,
@@ -106,7 +102,6 @@ pub struct FlowDetails {
     /// Its number in the run, and in its source.
     pub id: u32,
     pub number: u64,
-    /// What it is ([`crate::flow::identity`]).
     pub identity: u64,
     /// The port it has if its traffic names none.
     pub ephemeral: u16,
@@ -128,7 +123,6 @@ pub struct FlowDetails {
     pub detours: Vec<(u32, u8)>,
 }
 
-/// Sizes of a flow's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketSizes {
     /// Packets of the flow; `u32::MAX` is endless.

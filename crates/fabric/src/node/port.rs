@@ -26,7 +26,6 @@ pub struct Port {
     /// What is in flight from it, in order; only its head is an event.
     pub in_flight: Fifo,
     pub tx_bytes: u64,
-    /// Bytes waiting in all its queues.
     pub queued_bytes: u64,
     /// Its number in the network: what orders its events among others.
     pub name: u32,

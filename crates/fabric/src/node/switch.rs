@@ -5,7 +5,6 @@ use crate::id::{PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
 use xoff_engine::Time;
 
-/// A switch of a part.
 #[derive(Debug)]
 pub struct Switch {
     pub node: u32,

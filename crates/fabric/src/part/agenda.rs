@@ -14,7 +14,6 @@ pub struct Agenda {
     sequence: u64,
     /// By port: the end of its transmission, which has its number in the sequence and is not scheduled.
     reserved: Table<PortId, Key>,
-    /// What is happening.
     current: Key,
 }
 
@@ -102,7 +101,6 @@ impl Agenda {
         if self.by_sequence { self.next_sequenced(at, kind, index) } else { Key::named(at, kind, name, index) }
     }
 
-    /// The key of what comes next.
     pub fn peek(&mut self) -> Option<Key> {
         self.events.peek()
     }
@@ -112,7 +110,6 @@ impl Agenda {
         self.events.bound()
     }
 
-    /// The next event, if it comes before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
         self.events.pop_before(limit)

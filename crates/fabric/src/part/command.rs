@@ -84,7 +84,6 @@ impl<S: Scheme> Part<S> {
         self.try_to_send(flow);
     }
 
-    /// One more message for a queue pair.
     fn send_message(&mut self, flow: SenderId, bytes: u64, message: u32) {
         let sender = &mut self.flows.senders[flow];
         let settings = &self.plan.hosts[self.hosts[sender.host].profile as usize];
@@ -92,7 +91,6 @@ impl<S: Scheme> Part<S> {
         self.try_to_send(flow);
     }
 
-    /// A flow is stopped by its source.
     pub(crate) fn stop_flow(&mut self, flow: SenderId) {
         let port_id = self.hosts[self.flows.senders[flow].host].port;
         self.end_flow(flow);

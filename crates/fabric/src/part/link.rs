@@ -7,7 +7,6 @@ use crate::node::port::{AT_HOST, AWAITED, HAS_VOQS};
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
-    /// A host begins or ends a storm.
     pub(crate) fn set_storm(&mut self, port: PortId, class: u8, on: bool) {
         let storm = &mut self.hosts[self.links.ports[port].host()].storm;
         *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };

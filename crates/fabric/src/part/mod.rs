@@ -507,7 +507,6 @@ impl<S: Scheme> Part<S> {
         at
     }
 
-    /// What every port did, with queues settled to now.
     pub(crate) fn port_reports(&mut self) -> Vec<PortReport> {
         let now = self.now;
         let length = now.ps().max(1) as f64;
@@ -563,13 +562,11 @@ impl<S: Scheme> Part<S> {
         self.links.ports[port.peer()].far_local
     }
 
-    /// An egress queue.
     #[inline(always)]
     pub(crate) fn queue(&self, port: PortId, class: u8) -> &Queue {
         &self.egress.queues[QueueId::of(port, class, self.classes)]
     }
 
-    /// Returns the buffer of the switch that owns `port`.
     pub(crate) fn buffer_of(&self, port: PortId) -> &Buffer {
         &self.switches[self.links.ports[port].switch()].buffer
     }
@@ -579,7 +576,6 @@ impl<S: Scheme> Part<S> {
         self.buffer_of(port).ingress(usize::from(self.local(port)), class)
     }
 
-    /// Whether the port's link is up.
     pub(crate) fn is_up(&self, port: PortId) -> bool {
         !self.links.ports[port].has(DOWN)
     }

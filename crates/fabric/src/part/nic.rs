@@ -175,7 +175,6 @@ impl<S: Scheme> Part<S> {
         sender.pacing.state = SendState::Idle;
     }
 
-    /// Puts a flow where it belongs.
     #[inline]
     pub(crate) fn place_flow(&mut self, flow: SenderId) {
         let now = self.now;

@@ -395,20 +395,19 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     pub(crate) fn cp_pause_change(&mut self, port_id: PortId, class: u8) {
-        let view = self.view(port_id, class);
-        for slot in 0..self.schemes.len() {
-            let cp = self.cp_id(port_id, class, slot);
-            self.points.cps[cp].on_pause_change(&view);
-            self.after_cp(port_id, cp);
-        }
+        self.for_each_cp(port_id, class, |cp, view| cp.on_pause_change(view));
     }
 
     #[cold]
     pub(crate) fn cp_resume_again(&mut self, port_id: PortId, class: u8) {
+        self.for_each_cp(port_id, class, |cp, view| cp.on_resume_again(view));
+    }
+
+    fn for_each_cp(&mut self, port_id: PortId, class: u8, call: impl Fn(&mut S::Cp, &QueueView)) {
         let view = self.view(port_id, class);
         for slot in 0..self.schemes.len() {
             let cp = self.cp_id(port_id, class, slot);
-            self.points.cps[cp].on_resume_again(&view);
+            call(&mut self.points.cps[cp], &view);
             self.after_cp(port_id, cp);
         }
     }

@@ -20,7 +20,6 @@ impl<S: Scheme> Part<S> {
         FlowKey { seed: self.plan.seed, identity, from: spec.src, to: spec.dst, ports: spec.ports_or(ephemeral) }
     }
 
-    /// A packet reaches its host.
     #[inline]
     pub(crate) fn host_receive(&mut self, port_id: PortId, packet: &Packet) {
         match packet.kind {
@@ -204,7 +203,6 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The receiver sends a notification to the sender.
     fn notify(&mut self, flow: ReceiverId, feedback: S::Feedback) {
         let receiver = &self.flows.receivers[flow];
         let host_id = receiver.host;

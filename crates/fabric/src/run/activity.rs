@@ -22,7 +22,6 @@ const LOOKS: usize = 20_000_000;
 /// a window or two have no curve worth keeping.
 const FLOWS_AT_ONCE: usize = 1_000;
 
-/// What was seen so far.
 pub(crate) struct Watched {
     seen: Activity,
     /// The window that comes next.

@@ -113,7 +113,6 @@ impl Layout {
         self.nodes_of.len()
     }
 
-    /// The part of a node.
     pub fn part_of(&self, node: u32) -> u16 {
         self.part_of[node as usize]
     }

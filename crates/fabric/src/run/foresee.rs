@@ -66,7 +66,6 @@ impl Foresight {
     }
 }
 
-/// A flow event to come.
 #[derive(Clone, Copy, Debug)]
 struct Foreseen {
     key: Key,

@@ -226,7 +226,6 @@ impl<S: Scheme> World<S> {
         Progress::Running
     }
 
-    /// The next event of the run.
     fn next_event(&self) -> Option<Key> {
         let first = |heap: &BinaryHeap<Reverse<Key>>| heap.peek().map(|Reverse(key)| *key);
         first(&self.acts).into_iter().chain(first(&self.agenda)).min()
@@ -275,7 +274,6 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// The next event of the run happens.
     fn handle_next(&mut self) {
         let Some(next) = self.next_event() else { return };
         debug_assert!(next.time() >= self.state.now, "time runs backwards");
@@ -332,7 +330,6 @@ impl<S: Scheme> World<S> {
         while self.run(1 << 20) == Progress::Running {}
     }
 
-    /// The run is over.
     pub(crate) fn finish(&mut self) {
         self.done = true;
         self.halted = true;
@@ -443,7 +440,6 @@ impl<S: Scheme> World<S> {
         (usize::from(part), self.layout.port_at(port))
     }
 
-    /// Whether the link of a port is up.
     pub(crate) fn is_up(&self, port: u32) -> bool {
         let (part, port) = self.place_of(port);
         self.parts[part].is_up(port)

@@ -16,11 +16,9 @@ pub struct Ends {
 /// What a message carries: for tests, and for people who look at schedules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carried {
-    /// The message.
     pub op: OpId,
     /// Offset of its first byte in the collective's buffer; in an all-to-all, in that of all pairs, row by row.
     pub at: u64,
-    /// Its length.
     pub bytes: u64,
     /// The receiver adds it to its own; else it replaces it.
     pub adds: bool,
@@ -117,7 +115,6 @@ impl<'a> Layer<'a> {
         if self.together(from, to) { Via::ScaleUp } else { by_nics(self.nic(from), self.nic(to)) }
     }
 
-    /// Another connection, which has no messages yet.
     pub(super) fn connect(&self, from: usize, to: usize, via: Via, channel: u16) -> Connection {
         Connection { from, to, via, channel, arrived: Vec::new() }
     }
@@ -202,7 +199,6 @@ impl<'a> Layer<'a> {
 }
 
 impl Connection {
-    /// How many messages it has.
     pub(super) fn sent(&self) -> usize {
         self.arrived.len()
     }

@@ -10,7 +10,6 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Which server a rank is in.
     pub fn of(self, rank: u32) -> u32 {
         rank / self.gpus
     }
@@ -41,7 +40,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Its name in scenarios.
     pub fn word(self) -> &'static str {
         match self {
             Algorithm::Auto => "auto",
@@ -73,7 +71,6 @@ pub enum Skew {
 /// How a collective is done. [`Options::default`] is NCCL's way (nccl:src/enqueue.cc, include/collectives.h, init.cc).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// Which way it goes.
     pub algorithm: Algorithm,
     /// Rings or trees that share the bytes; between two ranks, connections. Zero: two for each NIC in use for rings and
     /// trees (an even number for trees), else one.
@@ -96,7 +93,6 @@ pub struct Options {
     /// Peers that a rank of an all-to-all is busy with at a time. Zero: all of them. NCCL has eight on each of its
     /// channels for such traffic, of which a large machine may have several.
     pub peers: u32,
-    /// Skew of an all-to-all.
     pub skew: Skew,
     /// Place among the members of the one that broadcasts, or to which is reduced.
     pub root: u32,

@@ -28,13 +28,10 @@ pub const PIPELINE_NAMES: [(&str, ActivityKind); 5] = [
 /// What stages do with each micro-batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Schedule {
-    /// In which order.
     pub order: PipelineOrder,
     /// In an iteration.
     pub micro_batches: u32,
-    /// Time of a stage.
     pub forward: Span,
-    /// Time of a stage.
     pub backward: Span,
     /// Activations forward; gradients back are as large.
     pub bytes: u64,
@@ -174,7 +171,6 @@ impl Line<'_> {
     }
 }
 
-/// In which order a stage computes.
 fn steps(schedule: &Schedule, stages: usize, stage: usize) -> Vec<Step> {
     let batches = schedule.micro_batches;
     let forward = |batch| Step { backward: false, batch };

@@ -26,7 +26,6 @@ impl Size {
         Size { others, needs: others, ..Size::default() }
     }
 
-    /// Size of a graph.
     pub fn of(dag: &crate::Dag) -> Size {
         let mut size = Size { messages: 0, bytes: 0, others: dag.ops.len() as u64, needs: dag.needs.len() as u64 };
         for op in &dag.ops {
@@ -37,7 +36,6 @@ impl Size {
         size
     }
 
-    /// Size of these messages among so many members.
     pub(super) fn of_sends(sends: Sends, members: u64, options: &Options) -> Size {
         let ways = if options.split { 1 } else { u64::from(options.queue_pairs) };
         let split = if options.split { sends.messages.saturating_add(sends.pieces.saturating_mul(2)) } else { 0 };
@@ -101,7 +99,6 @@ pub(super) struct Sends {
 }
 
 impl Sends {
-    /// One piece.
     pub(super) fn piece(bytes: u64, options: &Options) -> Sends {
         if bytes == 0 {
             return Sends::default();

@@ -20,9 +20,7 @@ use xoff_engine::{Span, Time};
 pub struct Job {
     /// What is done in each iteration.
     pub dag: Arc<Compiled>,
-    /// How often.
     pub iterations: u32,
-    /// When ranks start.
     pub start: Time,
     /// How much later than that each rank starts its first iteration, by rank. Empty: no rank is late.
     pub late: Vec<Span>,
@@ -35,17 +33,13 @@ pub struct Job {
 pub struct Message {
     /// Unique among messages under way; used again once it has arrived.
     pub id: u32,
-    /// The sending rank.
     pub from: u32,
-    /// The receiving rank.
     pub to: u32,
     /// At least one.
     pub bytes: u64,
     /// Messages of two ranks on one lane must arrive in the order in which they were handed out.
     pub lane: Lane,
-    /// The graph's operation.
     pub op: OpId,
-    /// From zero.
     pub iteration: u32,
 }
 
@@ -82,20 +76,16 @@ pub struct Runner {
 /// What happens by itself, at a time known beforehand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Due {
-    /// A rank starts.
     Start(u32),
-    /// Computing ends.
     Computed(OpId),
 }
 
-/// A rank's resource.
 #[derive(Clone, Debug, Default)]
 struct Hold {
     by: Option<(u32, OpId)>,
     waiting: BinaryHeap<Reverse<(u32, OpId)>>,
 }
 
-/// A message under way.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     iteration: u32,
@@ -132,7 +122,6 @@ impl Runner {
         }
     }
 
-    /// The job that it runs.
     pub fn job(&self) -> &Job {
         &self.job
     }
@@ -193,7 +182,6 @@ impl Runner {
         self.complete(iteration, op);
     }
 
-    /// Whether every rank has done all of its iterations.
     pub fn is_over(&self) -> bool {
         self.open_ranks == 0
     }

@@ -44,7 +44,6 @@ pub(crate) struct RoundTrips {
     pub(crate) max_us: f64,
     /// The fastest NIC's rate times the longest round trip.
     pub(crate) bdp_bytes: u64,
-    /// That rate.
     #[serde(skip)]
     pub(crate) line_bps: u64,
 }

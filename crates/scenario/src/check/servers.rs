@@ -12,10 +12,8 @@ use xoff_fabric::route::{FlowKey, Routes};
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct Servers {
     pub(crate) servers: u32,
-    /// GPUs of each server.
     pub(crate) gpus: u32,
     pub(crate) nics: u32,
-    /// Ports of each NIC.
     pub(crate) ports: u32,
     pub(crate) planes: u32,
     pub(crate) rails: bool,

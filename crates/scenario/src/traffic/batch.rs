@@ -17,7 +17,6 @@ pub struct Batch {
     pub start: Time,
     /// From one flow's start to the next one's, in the order of the pairs.
     pub stagger: Span,
-    /// Of endless flows.
     pub stop: Option<Time>,
     pub caps: Arc<[Cap]>,
     pub template: Template,
@@ -29,7 +28,6 @@ pub struct Batch {
 #[derive(Clone, Debug)]
 pub enum Pairs {
     Given(Arc<[(u32, u32)]>),
-    /// Each sender draws a receiver.
     Drawn {
         senders: Arc<[u32]>,
         receivers: Receivers,

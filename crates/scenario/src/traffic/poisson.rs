@@ -29,12 +29,18 @@ pub struct Arrivals {
 
 #[derive(Clone, Debug)]
 pub enum Who {
-    /// Any sender to any receiver.
     Any(Choice),
     /// As `Any`, but this part of the flows goes to the hot receivers.
-    Hot { all: Choice, hot: Receivers, fraction: f64 },
+    Hot {
+        all: Choice,
+        hot: Receivers,
+        fraction: f64,
+    },
     /// One of these pairs, in proportion to the sender's rate (running totals).
-    Pairs { pairs: Arc<[(u32, u32)]>, rates: Arc<[u64]> },
+    Pairs {
+        pairs: Arc<[(u32, u32)]>,
+        rates: Arc<[u64]>,
+    },
 }
 
 impl Who {

@@ -29,7 +29,6 @@ pub struct JobPlan {
     pub late: Arc<[Span]>,
     /// By rank, by how much its computing takes longer; empty if nobody is slow.
     pub slow: Arc<[f64]>,
-    /// Where its ranks are.
     pub(crate) placement: Arc<RankPlacement>,
     pub(crate) connections: Connections,
     pub(crate) completion: Completion,
@@ -88,7 +87,6 @@ impl JobPlan {
     }
 }
 
-/// A job that runs.
 pub struct JobSource {
     of: JobPlan,
     runner: Runner,
@@ -171,7 +169,6 @@ impl JobSource {
         }
     }
 
-    /// Writes down what jobs did.
     fn note(&self, intervals: impl IntoIterator<Item = Interval>) {
         // Nobody else holds it while the world runs.
         if let Some((job, log)) = &self.log

@@ -10,7 +10,6 @@ use xoff_jobs::{Lane, Message, Via};
 pub struct QueuePair {
     /// From, to, and by which way.
     pub ends: (u32, u32, Lane),
-    /// Of the NICs at both ends.
     pub port: usize,
     ports: usize,
     /// Ports that were tried in vain since something arrived last.
@@ -39,13 +38,11 @@ impl QueuePair {
     }
 }
 
-/// All of them, by handle.
 #[derive(Debug, Default)]
 pub struct Pairs {
     handles: Handles,
     /// By handle; `None` once left: its flow may still be ending.
     open: Vec<Option<QueuePair>>,
-    /// Those that stay open.
     lasting: HashMap<(u32, u32, Lane), u32>,
     /// Have lost their way, and there is another port.
     moving: BTreeSet<u32>,
@@ -57,7 +54,6 @@ impl Pairs {
         self.lasting.get(&(message.from, message.to, message.lane)).copied()
     }
 
-    /// Adds one; its handle.
     pub fn open(&mut self, pair: QueuePair, lasting: bool) -> u32 {
         let handle = self.handles.take();
         if lasting {

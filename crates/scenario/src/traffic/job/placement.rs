@@ -6,13 +6,11 @@ use xoff_jobs::{Lane, Via};
 /// The hosts of all ranks.
 #[derive(Clone, Debug, Default)]
 pub struct RankPlacement {
-    /// By rank.
     pub ranks: Vec<PlacedRank>,
     /// By server of the job: the ports of its NICs, by NIC.
     pub nics: Vec<Arc<[Box<[u32]>]>>,
 }
 
-/// Where one rank is.
 #[derive(Clone, Debug)]
 pub struct PlacedRank {
     /// What people call it: its GPU, or its host.

@@ -10,7 +10,6 @@ use xoff_jobs::chakra::{Options, Roofline, Trace, TraceError, bundle, groups, to
 use xoff_jobs::collective::{self, Algorithm, Servers};
 use xoff_jobs::{Collective, Graph};
 
-/// The largest file of groups.
 const LARGEST_GROUPS: u64 = 16_000_000;
 
 /// Collectives that may be done in several ways.

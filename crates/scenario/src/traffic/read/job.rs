@@ -134,7 +134,6 @@ impl<'a> Draft<'a> {
         Ok(Step::Collective { what, groups, bytes, options: options(table, self.scope, what)? })
     }
 
-    /// `group`: who takes part together.
     fn members(&self, table: &mut Table) -> Result<Vec<Vec<u32>>> {
         let by_key = |key: &dyn Fn(u32) -> u32| {
             let mut groups: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();

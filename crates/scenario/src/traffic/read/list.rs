@@ -16,7 +16,6 @@ use std::sync::Arc;
 use xoff_engine::Span;
 use xoff_engine::quantity::parse_span;
 
-/// The largest file of flows.
 pub(crate) const LARGEST_FILE: u64 = 256_000_000;
 
 /// `[[traffic.flow]]` tables.

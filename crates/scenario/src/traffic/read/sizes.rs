@@ -8,7 +8,6 @@ use crate::{Place, Table};
 use std::sync::Arc;
 use xoff_engine::quantity::parse_bytes;
 
-/// The largest distribution file.
 const LARGEST_FILE: u64 = 16_000_000;
 
 /// A size (`"64KB"`), a shipped workload (`"websearch"`), a file (`"mine.csv"`), or a table such
