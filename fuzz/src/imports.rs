@@ -4,33 +4,35 @@ use super::files::split;
 use super::scenarios::{NOWHERE, refused};
 use super::text;
 use std::path::Path;
+use std::sync::Arc;
 use xoff_scenario::files::Files;
 use xoff_scenario::import::{self, Imported};
 use xoff_scenario::{Attachment, Diagnostic, Options, Scenario, Source};
 
 const SIMULATED_EVENTS: u64 = 2_000;
 
-/// A configuration, then the files it names, each after a line `=== NAME`.
+/// Imports a configuration of the HPCC authors' simulator.
 pub fn hpcc(bytes: &[u8]) -> bool {
-    let Some(text) = text(bytes) else { return false };
-    let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };
-    let files: Vec<Attachment> = split(text, "config.txt").iter().map(file).collect();
-    let config = files.iter().find(|file| file.name == "config.txt").map(|file| file.source.clone());
-    let config = config.unwrap_or_else(|| Source::new("config.txt", ""));
     // Told apart from a scenario by its text.
-    let _ = import::hpcc::config::recognise(&config.text);
-    accept(import::hpcc::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
+    configuration(bytes, import::hpcc::config::recognise, import::hpcc::import)
 }
 
 /// Imports a configuration of the TCD authors' simulator.
 pub fn tcd(bytes: &[u8]) -> bool {
+    configuration(bytes, import::tcd::recognise, import::tcd::import)
+}
+
+type Import = fn(&Arc<Source>, &Files, Option<&str>) -> Result<Imported, Vec<Diagnostic>>;
+
+/// Imports a configuration, and the files it names, each after a line `=== NAME`.
+fn configuration(bytes: &[u8], recognise: fn(&str) -> bool, import: Import) -> bool {
     let Some(text) = text(bytes) else { return false };
     let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };
     let files: Vec<Attachment> = split(text, "config.txt").iter().map(file).collect();
     let config = files.iter().find(|file| file.name == "config.txt").map(|file| file.source.clone());
     let config = config.unwrap_or_else(|| Source::new("config.txt", ""));
-    let _ = import::tcd::recognise(&config.text);
-    accept(import::tcd::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
+    let _ = recognise(&config.text);
+    accept(import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
 }
 
 const STAR: &str = r#"
@@ -56,7 +58,7 @@ fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
     let imported = match imported {
         Ok(imported) => imported,
         Err(errors) => {
-            assert!(errors.iter().all(|error| error.place.is_some()), "refused without a place");
+            assert!(errors.iter().all(|error| error.line().is_some()), "refused without a line");
             return refused(&errors);
         }
     };

@@ -10,9 +10,9 @@ use xoff_scenario::measure::Recording;
 use xoff_scenario::{Attachment, Diagnostic, Loaded, Options, Scenario, Source};
 
 /// Networks above this are only loaded: the time is better spent on other inputs.
-const SIMULATED_PORTS: usize = 400;
-const SIMULATED_FLOWS: f64 = 1e4;
-const SIMULATED_EVENTS: u64 = 2_000;
+const SIMULATED_PORTS: usize = 2_000;
+const SIMULATED_FLOWS: f64 = 1e6;
+const SIMULATED_EVENTS: u64 = 3_000;
 
 /// A folder with nothing in it, so that what a case does depends on its bytes alone.
 pub const NOWHERE: &str = "/nonexistent";

@@ -14,9 +14,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use xoff_engine::rng::{Rng, stream};
+use xoff_scenario::dictionary;
 
 /// Changed inputs per target, without `XOFF_FUZZ_CASES`.
 const CASES: u64 = 150;
+/// More of them for what people write by hand.
+const CASES_BY_HAND: [(&str, u64); 4] = [("scenario", 3_000), ("set", 1_000), ("hpcc", 2_400), ("htsim", 600)];
+/// Targets whose own seeds must all be accepted.
+const WHOLE_SEEDS: [&str; 2] = ["scenario", "hpcc"];
 /// A target that panics as often is not tried further.
 const PANICS_TOLD: usize = 20;
 /// An input that takes so long is one that hangs.
@@ -58,18 +63,110 @@ fn below(rng: &mut Rng, end: usize) -> usize {
     rng.below(end as u64) as usize
 }
 
-/// The words of `fuzz/words.dict`.
-fn words() -> Vec<Vec<u8>> {
-    let text = fs::read_to_string(root().join("fuzz/words.dict")).unwrap();
-    let word = |line: &str| Some(line.trim().strip_prefix('"')?.strip_suffix('"')?.as_bytes().to_vec());
-    text.lines().filter_map(word).collect()
+/// What is put into inputs.
+struct Words {
+    /// The words of `fuzz/words.dict`, and every key of a scenario with its path.
+    all: Vec<Vec<u8>>,
+    /// The number of words, at the beginning of `all`, that are values.
+    values: usize,
 }
 
-/// A byte, a piece, a word or a line is changed, removed, doubled or taken from another input.
-fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &[Vec<u8>]) {
+impl Words {
+    fn read() -> Words {
+        let text = fs::read_to_string(root().join("fuzz/words.dict")).unwrap();
+        let word = |line: &str| Some(unescaped(line.trim().strip_prefix('"')?.strip_suffix('"')?));
+        let mut all: Vec<Vec<u8>> = text.lines().filter_map(word).collect();
+        for section in dictionary::sections() {
+            let index = if section.repeated { ".0" } else { "" };
+            let dot = if section.path.is_empty() { "" } else { "." };
+            let paths = section.keys.iter().map(|key| format!("{}{index}{dot}{}", section.path, key.name));
+            all.extend(paths.map(String::into_bytes));
+        }
+        let params = xoff_schemes::all().iter().flat_map(|spec| spec.params);
+        all.extend(params.map(|param| format!("scheme.{}", param.name).into_bytes()));
+        all.sort_by_key(|word| word[0].is_ascii_alphabetic());
+        let values = all.partition_point(|word| !word[0].is_ascii_alphabetic());
+        Words { all, values }
+    }
+
+    /// Any word, or a value half of the time.
+    fn pick(&self, rng: &mut Rng) -> &[u8] {
+        let end = if rng.below(2) == 0 { self.values } else { self.all.len() };
+        &self.all[below(rng, end)]
+    }
+}
+
+/// A word of the dictionary as libFuzzer reads it: `\\`, `\"` and `\xNN` are escapes.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut parts = text.split('\\');
+    let mut word = parts.next().unwrap_or_default().as_bytes().to_vec();
+    while let Some(part) = parts.next() {
+        match part.strip_prefix('x') {
+            Some(hex) => {
+                word.push(u8::from_str_radix(&hex[..2], 16).unwrap());
+                word.extend(hex[2..].bytes());
+            }
+            // A backslash that is escaped ends one part and begins the next.
+            None if part.is_empty() => word.extend([b"\\", parts.next().unwrap_or_default().as_bytes()].concat()),
+            None => word.extend(part.bytes()),
+        }
+    }
+    word
+}
+
+/// Words, quoted texts, comments, blanks and single signs, which together are the input again.
+fn tokens(mut rest: &[u8]) -> Vec<&[u8]> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || !byte.is_ascii();
+    let mut found = Vec::new();
+    while let Some(first) = rest.first() {
+        let end = match first {
+            b'"' => rest.iter().skip(1).position(|byte| b"\"\n".contains(byte)).map(|at| at + 2),
+            b'#' => rest.iter().position(|byte| *byte == b'\n'),
+            byte if byte.is_ascii_whitespace() => rest.iter().position(|byte| !byte.is_ascii_whitespace()),
+            byte if is_word(byte) => rest.iter().position(|byte| !is_word(byte)),
+            _ => Some(1),
+        };
+        let (token, after) = rest.split_at(end.unwrap_or(rest.len()));
+        found.push(token);
+        rest = after;
+    }
+    found
+}
+
+/// A token is removed, put in, moved, doubled or replaced; most often it is a value of a scenario, which follows `=`.
+fn change_token(rng: &mut Rng, bytes: &mut Vec<u8>, words: &Words) {
+    let mut parts = tokens(bytes);
+    if parts.is_empty() {
+        return;
+    }
+    let (at, other) = (below(rng, parts.len()), below(rng, parts.len()));
+    match rng.below(8) {
+        0 => _ = parts.remove(at),
+        1 => parts.insert(at, words.pick(rng)),
+        2 => parts.swap(at, other),
+        3 => parts[at] = parts[other],
+        4 => {
+            drop(parts.splice(at..at, parts[at.min(other)..at.max(other)].iter().take(60).copied().collect::<Vec<_>>()))
+        }
+        _ => {
+            let is_blank = |token: &[u8]| token.iter().all(u8::is_ascii_whitespace);
+            let is_value = |at: &usize| {
+                let before = parts[..*at].iter().rfind(|token| !is_blank(token));
+                !is_blank(parts[*at]) && before == Some(&&b"="[..])
+            };
+            let values: Vec<usize> = (0..parts.len()).filter(is_value).collect();
+            let at = if values.is_empty() { at } else { values[below(rng, values.len())] };
+            parts[at] = words.pick(rng);
+        }
+    }
+    *bytes = parts.concat();
+}
+
+/// A byte, a piece, a token or a line is changed, removed, doubled or taken from another input.
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &Words) {
     let at = below(rng, bytes.len() + 1);
     let length = below(rng, 24).min(bytes.len() - at);
-    match rng.below(9) {
+    match rng.below(18) {
         0 => bytes.truncate(at),
         1 => bytes.insert(at, rng.below(256) as u8),
         2 if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),
@@ -91,15 +188,16 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &[Vec<u8>]) {
             }
             *bytes = lines.concat();
         }
-        7 => drop(bytes.splice(at..at + length, words[below(rng, words.len())].iter().copied())),
+        7 => drop(bytes.splice(at..at + length, words.pick(rng).iter().copied())),
         // A number becomes another.
-        _ => {
+        8 => {
             if let Some(digit) = (at..bytes.len()).find(|at| bytes[*at].is_ascii_digit()) {
                 let numbers: [&[u8]; 6] = [b"0", b"-1", b"65536", b"4294967296", b"18446744073709551615", b"1e308"];
                 let number = numbers[below(rng, numbers.len())].to_vec();
                 drop(bytes.splice(digit..=digit, number));
             }
         }
+        _ => change_token(rng, bytes, words),
     }
     bytes.truncate(LONGEST_BYTES);
 }
@@ -108,8 +206,10 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &[Vec<u8>]) {
 struct Hunt<'a> {
     name: &'a str,
     run: fn(&[u8]) -> bool,
+    /// Its own first, which are small and reach furthest, then files of the tree.
     seeds: Vec<(PathBuf, Vec<u8>)>,
-    words: &'a [Vec<u8>],
+    own: usize,
+    words: &'a Words,
     /// Seed of all random choices.
     seed: u64,
 }
@@ -127,7 +227,8 @@ impl Hunt<'_> {
     fn changed(&self, number: u64) -> Vec<u8> {
         let rng = &mut stream(self.seed, &format!("corpus {}", self.name), number);
         let short = |rng: &mut Rng| loop {
-            let (_, bytes) = &self.seeds[below(rng, self.seeds.len())];
+            let end = if rng.below(2) == 0 { self.own } else { self.seeds.len() };
+            let (_, bytes) = &self.seeds[below(rng, end)];
             if bytes.len() <= LONGEST_BYTES {
                 return bytes;
             }
@@ -191,7 +292,7 @@ impl Hunt<'_> {
                 });
             }
             while working.load(Ordering::Relaxed) > 0 {
-                std::thread::sleep(Duration::from_millis(if numbers.end > CASES { 200 } else { 1 }));
+                std::thread::sleep(Duration::from_millis(2));
                 for slot in &at_work {
                     let slow = slot.lock().unwrap().filter(|(since, _)| since.elapsed() > HANGS);
                     if let Some((_, number)) = slow {
@@ -217,27 +318,37 @@ fn asked(name: &str, otherwise: u64) -> u64 {
 /// `scripts/mutate` sets how many changes there are, which targets, the seed, the first number, and how many threads.
 #[test]
 fn the_corpus_and_changes_of_it_are_answered() {
-    let (cases, seed) = (asked("XOFF_FUZZ_CASES", CASES), asked("XOFF_FUZZ_SEED", 1));
+    let seed = asked("XOFF_FUZZ_SEED", 1);
     let (from, threads) = (asked("XOFF_FUZZ_FROM", 0), asked("XOFF_FUZZ_JOBS", 1).max(1) as usize);
     let only = std::env::var("XOFF_FUZZ_TARGETS").unwrap_or_default();
     let only: Vec<&str> = only.split_whitespace().collect();
-    let words = words();
-    if cases > CASES {
-        println!("the input at work, by target and number: {}", note_of(0).display());
-    }
+    let words = Words::read();
+    println!("the input at work, by target and number: {}", note_of(0).display());
     let (mut panics, mut executions) = (Vec::new(), 0);
     for (name, folders) in listed().into_iter().filter(|(name, _)| only.is_empty() || only.contains(&name.as_str())) {
         let (_, run) = *targets::TARGETS.iter().find(|target| target.0 == name).unwrap();
-        let hunt = Hunt { name: &name, run, seeds: inputs(&folders), words: &words, seed };
+        let mut seeds = inputs(&folders[..1]);
+        let own = seeds.len();
+        seeds.extend(inputs(&folders[1..]));
+        let hunt = Hunt { name: &name, run, seeds, own, words: &words, seed };
         let (found, started) = (Found::default(), Instant::now());
-        let own = hunt.seeds.iter().filter(|(path, bytes)| hunt.try_one(&path.display().to_string(), bytes, &found));
-        assert!(own.count() > 0, "target {name} accepts none of its {} seeds: nothing is tried", hunt.seeds.len());
+        for (at, (path, bytes)) in hunt.seeds.iter().enumerate() {
+            let accepted = hunt.try_one(&path.display().to_string(), bytes, &found);
+            let must = at < own && WHOLE_SEEDS.contains(&name.as_str());
+            assert!(accepted || !must, "target {name} refuses {}", path.display());
+        }
+        let seeds_accepted = found.accepted.load(Ordering::Relaxed);
+        assert!(seeds_accepted > 0, "target {name} accepts none of its {} seeds: nothing is tried", hunt.seeds.len());
+        let by_hand = CASES_BY_HAND.iter().find(|of| of.0 == name).map_or(CASES, |of| of.1);
+        let cases = asked("XOFF_FUZZ_CASES", by_hand);
         hunt.try_changes(from..from + cases, threads, &found);
+        let accepted = found.accepted.load(Ordering::Relaxed);
+        let of_changes = accepted - seeds_accepted;
+        assert!(cases < 500 || of_changes > cases / 100, "{name} accepts {of_changes} changes: they are too wild");
         let done = found.executions.load(Ordering::Relaxed);
         let found_panics = found.panics.into_inner().unwrap();
         println!(
-            "{name:<12} {done:>9} executions, {:>9} accepted, {:>3} panics, {:>7.1} s",
-            found.accepted.load(Ordering::Relaxed),
+            "{name:<12} {done:>9} executions, {accepted:>9} accepted, {:>3} panics, {:>7.1} s",
             found_panics.len(),
             started.elapsed().as_secs_f64()
         );

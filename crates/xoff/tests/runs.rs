@@ -1,7 +1,5 @@
 //! Scenarios read and run in this process.
 
-mod fuzz;
-mod fuzz_import;
 mod golden;
 mod lossless;
 mod traffic;
