@@ -2,7 +2,7 @@
 
 use super::super::hpcc::keys::Fate::{Checked, Inert, Mapped, MappedIn, Output};
 use super::super::hpcc::keys::Kind::{Count, File, Flag, Number, Rate};
-use super::super::hpcc::keys::{Key, key};
+use super::super::hpcc::keys::{Key, keys};
 
 /// PFC alone.
 pub(crate) const NONE: u64 = 0;
@@ -15,115 +15,56 @@ pub(crate) const NP_ECN: u64 = 3;
 
 const REACTS: &[u64] = &[DCQCN, TCD, NP_ECN];
 
-pub(crate) static KEYS: &[Key] = &[
-    key("ENABLE_QCN", Flag, "1", Mapped, "0 is `[scheme] name = \"none\"`, 1 `dcqcn` with its preset `paper-sim`"),
-    key("ENABLE_ROOTECN", Flag, "0", MappedIn(REACTS), "1 is `[scheme] name = \"tcd\"` over that `dcqcn`"),
-    key(
-        "ENABLE_ROOTECNCC",
-        Flag,
-        "0",
-        MappedIn(REACTS),
-        "must be as ENABLE_ROOTECN is: TCD's marks without its senders, or its senders alone, are refused",
-    ),
-    key("ENABLE_NPECN", Flag, "0", MappedIn(REACTS), "1 is `[scheme] name = \"np-ecn\"` over that `dcqcn`"),
-    key("ROOTECN_INTERVAL", Count, "40", MappedIn(&[TCD]), "`[scheme] max_ton`, in microseconds"),
-    key(
-        "TOPOLOGY_FILE",
-        File,
-        "",
-        Mapped,
-        "`[topology] kind = \"custom\"`; node numbers and the order of links are kept",
-    ),
-    key("FLOW_FILE", File, "", Mapped, "`[[traffic]] kind = \"flow-list\"` and a CSV file beside the scenario"),
-    key("TCP_FLOW_FILE", File, "", Inert, "only the number of its flows is read there; not opened"),
-    key("TRACE_FILE", File, "", Output, "names nodes whose packets are traced; not opened"),
-    key("TRACE_OUTPUT_FILE", File, "", Output, "no such file is written"),
-    key("FCT_OUTPUT_FILE", File, "fct.txt", Output, "flows are in `flows.parquet` of a run"),
-    key("SEED_NUMBER", Count, "6", Mapped, "`seed`; the draws themselves are this project's"),
-    key(
-        "SIMULATOR_STOP_TIME",
-        Number,
-        "2.01",
-        Mapped,
-        "`[run] stop`, in seconds; the run ends sooner when all flows are done",
-    ),
-    key("APP_START_TIME", Number, "0", Inert, "when receivers begin to listen: before any flow"),
-    key("APP_STOP_TIME", Number, "3", Checked, "when receivers stop to listen: before the end of the run is refused"),
-    key(
-        "PACKET_PAYLOAD_SIZE",
-        Count,
-        "1000",
-        Mapped,
-        "`[host] mtu`, less the 24 bytes that its packets lack of it; flows have a packet for each 1000 bytes",
-    ),
-    key("PAUSE_TIME", Number, "5", Mapped, "`[switch.pfc] pause_time` in whole microseconds, and half of it `refresh`"),
-    key(
-        "USE_DYNAMIC_PFC_THRESHOLD",
-        Flag,
-        "1",
-        Checked,
-        "1, which is the default, is refused: thresholds are static, 320 cells of 1030 bytes",
-    ),
-    key(
-        "KMIN",
-        Count,
-        "60",
-        MappedIn(REACTS),
-        "`[scheme] kmin`: so many cells of 1030 bytes, beyond one that is guaranteed",
-    ),
-    key("KMAX", Count, "60", MappedIn(REACTS), "`[scheme] kmax`, likewise"),
-    key("PMAX", Number, "1", MappedIn(REACTS), "`[scheme] pmax`"),
-    key("CNP_INTERVAL", Number, "50", MappedIn(REACTS), "`[scheme] cnp_interval`, whole microseconds"),
-    key("NP_SAMPLING_INTERVAL", Number, "0", Checked, "only 0 is taken: marks count from the beginning"),
-    key(
-        "DCTCP_GAIN",
-        Number,
-        "0",
-        MappedIn(REACTS),
-        "`[scheme] g`; where it is missing that simulator computes 1/16 in whole numbers and has 0",
-    ),
-    key("ALPHA_RESUME_INTERVAL", Number, "55", MappedIn(REACTS), "`[scheme] alpha_period`, whole microseconds"),
-    key("RP_TIMER", Number, "", MappedIn(REACTS), "`[scheme] increase_timer`, whole microseconds"),
-    key("BYTE_COUNTER", Count, "", MappedIn(REACTS), "`[scheme] byte_counter`"),
-    key("FAST_RECOVERY_TIMES", Count, "5", MappedIn(REACTS), "`[scheme] fast_recovery`"),
-    key("RATE_AI", Rate, "", MappedIn(REACTS), "`[scheme] rate_ai`"),
-    key("RATE_HAI", Rate, "", MappedIn(REACTS), "`[scheme] rate_hai`"),
-    key("CLAMP_TARGET_RATE", Flag, "0", MappedIn(REACTS), "`[scheme] target_clamp`"),
-    key("CLAMP_TARGET_RATE_AFTER_TIMER", Flag, "0", Checked, "1 is refused, unless CLAMP_TARGET_RATE 1 overrides it"),
-    key("L2_ACK_INTERVAL", Count, "0", Mapped, "`[host] ack_every`; 0, which is the default, is refused"),
-    key("L2_CHUNK_SIZE", Count, "0", Inert, "an ACK more per so many packets, without a use"),
-    key("L2_WAIT_FOR_ACK", Flag, "0", Checked, "1 is refused: senders do not wait for ACKs of chunks"),
-    key("L2_BACK_TO_ZERO", Flag, "0", Checked, "1, going back to the start of a chunk, is refused"),
-    key("L2_TEST_READ", Flag, "0", Checked, "1 is refused"),
-    key(
-        "SEND_IN_CHUNKS",
-        Flag,
-        "1",
-        Checked,
-        "1, which is the default, is refused: there it is \"deprecated and not tested\"",
-    ),
-    key("PACKET_LEVEL_ECMP", Flag, "0", Checked, "1 is refused: the packets of a flow take one path"),
-    key(
-        "FLOW_LEVEL_ECMP",
-        Flag,
-        "0",
-        Inert,
-        "paths are chosen by this project's hash; the same where there is one path only",
-    ),
-    key("DATA_RATE", Rate, "", Inert, "read and not used there"),
-    key("LINK_DELAY", File, "", Inert, "read and not used there"),
-    key("ERROR_RATE_PER_LINK", Number, "0", Mapped, "`loss` of the links to which the topology file gives none"),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_explained() {
-        for (at, key) in KEYS.iter().enumerate() {
-            assert!(KEYS[..at].iter().all(|other| other.name != key.name), "{} comes twice", key.name);
-            assert!(key.becomes.len() > 8, "{}", key.name);
-        }
-    }
-}
+pub(crate) static KEYS: &[Key] = keys! {
+    "ENABLE_QCN": Flag = "1", Mapped, "0 is `[scheme] name = \"none\"`, 1 `dcqcn` with its preset `paper-sim`";
+    "ENABLE_ROOTECN": Flag = "0", MappedIn(REACTS), "1 is `[scheme] name = \"tcd\"` over that `dcqcn`";
+    "ENABLE_ROOTECNCC": Flag = "0", MappedIn(REACTS),
+        "must be as ENABLE_ROOTECN is: TCD's marks without its senders, or its senders alone, are refused";
+    "ENABLE_NPECN": Flag = "0", MappedIn(REACTS), "1 is `[scheme] name = \"np-ecn\"` over that `dcqcn`";
+    "ROOTECN_INTERVAL": Count = "40", MappedIn(&[TCD]), "`[scheme] max_ton`, in microseconds";
+    "TOPOLOGY_FILE": File, Mapped, "`[topology] kind = \"custom\"`; node numbers and the order of links are kept";
+    "FLOW_FILE": File, Mapped, "`[[traffic]] kind = \"flow-list\"` and a CSV file beside the scenario";
+    "TCP_FLOW_FILE": File, Inert, "only the number of its flows is read there; not opened";
+    "TRACE_FILE": File, Output, "names nodes whose packets are traced; not opened";
+    "TRACE_OUTPUT_FILE": File, Output, "no such file is written";
+    "FCT_OUTPUT_FILE": File = "fct.txt", Output, "flows are in `flows.parquet` of a run";
+    "SEED_NUMBER": Count = "6", Mapped, "`seed`; the draws themselves are this project's";
+    "SIMULATOR_STOP_TIME": Number = "2.01", Mapped,
+        "`[run] stop`, in seconds; the run ends sooner when all flows are done";
+    "APP_START_TIME": Number = "0", Inert, "when receivers begin to listen: before any flow";
+    "APP_STOP_TIME": Number = "3", Checked, "when receivers stop to listen: before the end of the run is refused";
+    "PACKET_PAYLOAD_SIZE": Count = "1000", Mapped,
+        "`[host] mtu`, less the 24 bytes that its packets lack of it; flows have a packet for each 1000 bytes";
+    "PAUSE_TIME": Number = "5", Mapped, "`[switch.pfc] pause_time` in whole microseconds, and half of it `refresh`";
+    "USE_DYNAMIC_PFC_THRESHOLD": Flag = "1", Checked,
+        "1, which is the default, is refused: thresholds are static, 320 cells of 1030 bytes";
+    "KMIN": Count = "60", MappedIn(REACTS),
+        "`[scheme] kmin`: so many cells of 1030 bytes, beyond one that is guaranteed";
+    "KMAX": Count = "60", MappedIn(REACTS), "`[scheme] kmax`, likewise";
+    "PMAX": Number = "1", MappedIn(REACTS), "`[scheme] pmax`";
+    "CNP_INTERVAL": Number = "50", MappedIn(REACTS), "`[scheme] cnp_interval`, whole microseconds";
+    "NP_SAMPLING_INTERVAL": Number = "0", Checked, "only 0 is taken: marks count from the beginning";
+    "DCTCP_GAIN": Number = "0", MappedIn(REACTS),
+        "`[scheme] g`; where it is missing that simulator computes 1/16 in whole numbers and has 0";
+    "ALPHA_RESUME_INTERVAL": Number = "55", MappedIn(REACTS), "`[scheme] alpha_period`, whole microseconds";
+    "RP_TIMER": Number, MappedIn(REACTS), "`[scheme] increase_timer`, whole microseconds";
+    "BYTE_COUNTER": Count, MappedIn(REACTS), "`[scheme] byte_counter`";
+    "FAST_RECOVERY_TIMES": Count = "5", MappedIn(REACTS), "`[scheme] fast_recovery`";
+    "RATE_AI": Rate, MappedIn(REACTS), "`[scheme] rate_ai`";
+    "RATE_HAI": Rate, MappedIn(REACTS), "`[scheme] rate_hai`";
+    "CLAMP_TARGET_RATE": Flag = "0", MappedIn(REACTS), "`[scheme] target_clamp`";
+    "CLAMP_TARGET_RATE_AFTER_TIMER": Flag = "0", Checked, "1 is refused, unless CLAMP_TARGET_RATE 1 overrides it";
+    "L2_ACK_INTERVAL": Count = "0", Mapped, "`[host] ack_every`; 0, which is the default, is refused";
+    "L2_CHUNK_SIZE": Count = "0", Inert, "an ACK more per so many packets, without a use";
+    "L2_WAIT_FOR_ACK": Flag = "0", Checked, "1 is refused: senders do not wait for ACKs of chunks";
+    "L2_BACK_TO_ZERO": Flag = "0", Checked, "1, going back to the start of a chunk, is refused";
+    "L2_TEST_READ": Flag = "0", Checked, "1 is refused";
+    "SEND_IN_CHUNKS": Flag = "1", Checked,
+        "1, which is the default, is refused: there it is \"deprecated and not tested\"";
+    "PACKET_LEVEL_ECMP": Flag = "0", Checked, "1 is refused: the packets of a flow take one path";
+    "FLOW_LEVEL_ECMP": Flag = "0", Inert,
+        "paths are chosen by this project's hash; the same where there is one path only";
+    "DATA_RATE": Rate, Inert, "read and not used there";
+    "LINK_DELAY": File, Inert, "read and not used there";
+    "ERROR_RATE_PER_LINK": Number = "0", Mapped, "`loss` of the links to which the topology file gives none";
+};
