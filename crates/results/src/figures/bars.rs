@@ -9,30 +9,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use xoff_scenario::number::brief;
 
 /// All bars of a panel.
-pub fn draw<DB: DrawingBackend>(
-    panel: &Panel,
-    layout: &Layout,
-    frame: &Frame,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+pub fn draw(panel: &Panel, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     for bar in &panel.bars {
         draw_one(bar, layout, frame, canvas)?;
     }
     Ok(())
 }
 
-fn draw_one<DB: DrawingBackend>(
-    bar: &Bar,
-    layout: &Layout,
-    frame: &Frame,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn draw_one(bar: &Bar, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let of = &frame.bounds;
     let (left, right) = layout.bar(frame, bar.group, bar.slot);
     let gap = if right - left > 8.0 { 1.0 } else { 0.5 };
@@ -81,22 +65,11 @@ where
     Ok(())
 }
 
-fn fill<DB: DrawingBackend>(part: &Part, within: Bounds, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn fill(part: &Part, within: Bounds, canvas: &Canvas<'_>) -> Result<(), Failed> {
     filled(part.colour, part.hatch, within, canvas)
 }
 
-fn filled<DB: DrawingBackend>(
-    colour: RGBColor,
-    hatch: Hatch,
-    within: Bounds,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn filled(colour: RGBColor, hatch: Hatch, within: Bounds, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let corners = [
         canvas.at(within.left, within.bottom),
         canvas.at(within.left, within.top),
@@ -126,17 +99,14 @@ where
 
 /// An interval: an upright stroke with caps. Where it leaves the plot an arrow at the edge says that it goes
 /// on; on a logarithmic axis one that reaches zero always does.
-pub fn whisker<DB: DrawingBackend>(
+pub fn whisker(
     x: f64,
     ends: (f64, f64),
     cap: f64,
     of: &Bounds,
     colour: RGBColor,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+    canvas: &Canvas<'_>,
+) -> Result<(), Failed> {
     let (low, high) = (ends.0.max(ends.1), ends.0.min(ends.1));
     // One that is lower than its own stroke is wide is noise of the arithmetic.
     if low - high < 0.5
@@ -173,17 +143,14 @@ fn capped(
 }
 
 /// A horizontal interval, as [`whisker`] draws a vertical one.
-pub fn lying_whisker<DB: DrawingBackend>(
+pub fn lying_whisker(
     y: f64,
     (left, right): (f64, f64),
     cap: f64,
     of: &Bounds,
     colour: RGBColor,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+    canvas: &Canvas<'_>,
+) -> Result<(), Failed> {
     if right - left < 0.5 || y < of.top || y > of.bottom || right < of.left || left > of.right {
         return Ok(());
     }
@@ -192,28 +159,12 @@ where
 }
 
 /// A small bar for the legend.
-pub fn swatch<DB: DrawingBackend>(
-    colour: RGBColor,
-    hatch: Hatch,
-    (x, y): (f64, f64),
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+pub fn swatch(colour: RGBColor, hatch: Hatch, (x, y): (f64, f64), canvas: &Canvas<'_>) -> Result<(), Failed> {
     filled(colour, hatch, Bounds { left: x + 4.0, right: x + 30.0, top: y - 6.0, bottom: y + 6.0 }, canvas)
 }
 
 /// The names below the axis: of single bars, and of groups.
-pub fn names<DB: DrawingBackend>(
-    panel: &Panel,
-    layout: &Layout,
-    frame: &Frame,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+pub fn names(panel: &Panel, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     if !frame.x_numbers {
         return Ok(());
     }

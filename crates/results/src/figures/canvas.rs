@@ -1,5 +1,6 @@
 //! What a figure is drawn on: strokes, shapes and texts, on any backend.
 
+use super::bitmap;
 use super::marker::Marker;
 use super::path::{dashes, straighten};
 use plotters::coord::Shift;
@@ -52,8 +53,8 @@ pub fn text_width(text: &str, size: f64) -> f64 {
     }
 }
 
-pub struct Canvas<'a, DB: DrawingBackend> {
-    pub area: &'a DrawingArea<DB, Shift>,
+pub struct Canvas<'a> {
+    pub surface: &'a dyn Surface,
     /// Pixels of the backend in one of the figure's.
     pub scale: f64,
     pub strokes: Strokes,
@@ -61,17 +62,101 @@ pub struct Canvas<'a, DB: DrawingBackend> {
     pub curves: RefCell<Vec<Stroke>>,
 }
 
-impl<DB: DrawingBackend> Canvas<'_, DB>
-where
-    DB::ErrorType: 'static,
-{
+/// Draws on a backend with so many of its pixels in one of the figure's. Returns the curves.
+pub fn draw(
+    surface: &dyn Surface,
+    (strokes, scale): (Strokes, f64),
+    paint: impl FnOnce(&Canvas<'_>) -> Result<(), Failed>,
+) -> Result<Vec<Stroke>, Failed> {
+    surface.clear()?;
+    let canvas = Canvas { surface, scale, strokes, curves: RefCell::default() };
+    paint(&canvas)?;
+    surface.present()?;
+    Ok(canvas.curves.take())
+}
+
+/// A drawing of some width and height as an SVG document, and its curves.
+pub fn svg(
+    size: (f64, f64),
+    paint: impl FnOnce(&Canvas<'_>) -> Result<(), Failed>,
+) -> Result<(String, Vec<Stroke>), Failed> {
+    let (width, height) = pixels(size);
+    let mut text = String::new();
+    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
+    let curves = draw(&area, (Strokes::Whole, SCALE), paint)?;
+    drop(area);
+    // Drawn at twice its size; shown at its own.
+    let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
+    let text = text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1);
+    // Says once what the backend says in every element.
+    let family = format!(" font-family=\"{FONT}\"");
+    let text = text.replace(" opacity=\"1\"", "").replace(&family, "").replacen("<svg", &format!("<svg{family}"), 1);
+    Ok((text, curves))
+}
+
+/// A drawing of some width and height as the bytes of a PNG file.
+pub fn png(size: (f64, f64), paint: impl FnOnce(&Canvas<'_>) -> Result<(), Failed>) -> Result<Vec<u8>, Failed> {
+    let (width, height) = pixels(size);
+    let mut buffer = vec![0; width as usize * height as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut buffer, (width, height)).into_drawing_area();
+    draw(&area, (Strokes::Pieces, SCALE), paint)?;
+    drop(area);
+    Ok(bitmap::encode(&buffer, (width, height))?)
+}
+
+fn pixels((width, height): (f64, f64)) -> (u32, u32) {
+    ((width * SCALE) as u32, (height * SCALE) as u32)
+}
+
+/// What every backend can draw.
+pub trait Surface {
+    fn clear(&self) -> Result<(), Failed>;
+    fn path(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed>;
+    fn polygon(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed>;
+    fn circle(&self, centre: (i32, i32), radius: i32, style: ShapeStyle) -> Result<(), Failed>;
+    fn text(&self, text: &str, style: &TextStyle<'_>, place: (i32, i32)) -> Result<(), Failed>;
+    /// Completes the drawing.
+    fn present(&self) -> Result<(), Failed>;
+}
+
+impl<DB: DrawingBackend<ErrorType: 'static>> Surface for DrawingArea<DB, Shift> {
+    fn clear(&self) -> Result<(), Failed> {
+        said(self.fill(&WHITE))
+    }
+
+    fn path(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
+        said(self.draw(&PathElement::new(points, style)))
+    }
+
+    fn polygon(&self, points: Vec<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
+        said(self.draw(&Polygon::new(points, style)))
+    }
+
+    fn circle(&self, centre: (i32, i32), radius: i32, style: ShapeStyle) -> Result<(), Failed> {
+        said(self.draw(&Circle::new(centre, radius, style)))
+    }
+
+    fn text(&self, text: &str, style: &TextStyle<'_>, place: (i32, i32)) -> Result<(), Failed> {
+        said(self.draw_text(text, style, place))
+    }
+
+    fn present(&self) -> Result<(), Failed> {
+        said(DrawingArea::present(self))
+    }
+}
+
+fn said(drawn: Result<(), impl std::error::Error>) -> Result<(), Failed> {
+    drawn.map_err(|error| error.to_string().into())
+}
+
+impl Canvas<'_> {
     pub fn at(&self, x: f64, y: f64) -> (i32, i32) {
         ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
     }
 
     pub fn stroke(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
         let style = colour.stroke_width((width * self.scale).round() as u32);
-        self.area.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
+        self.surface.path(points, style)
     }
 
     /// A polyline that turns back on itself: the bitmap's corners would blot.
@@ -86,23 +171,22 @@ where
     }
 
     pub fn fill(&self, points: Vec<(i32, i32)>, colour: &impl Color) -> Result<(), Failed> {
-        self.area.draw(&Polygon::new(points, colour.filled())).map_err(|e| e.to_string().into())
+        self.surface.polygon(points, colour.filled())
     }
 
     pub fn text(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos, colour: RGBColor) -> Result<(), Failed> {
         let style = font(size, self.scale).color(&colour).pos(anchor);
-        self.area.draw_text(text, &style, self.at(place.0, place.1)).map_err(|e| e.to_string().into())
+        self.surface.text(text, &style, self.at(place.0, place.1))
     }
 
     /// A text that reads upward.
     pub fn upward(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos) -> Result<(), Failed> {
         let style = font(size, self.scale).transform(FontTransform::Rotate270).color(&INK).pos(anchor);
-        self.area.draw_text(text, &style, self.at(place.0, place.1)).map_err(|e| e.to_string().into())
+        self.surface.text(text, &style, self.at(place.0, place.1))
     }
 
     pub fn dot(&self, centre: (i32, i32), radius: f64, colour: RGBColor) -> Result<(), Failed> {
-        let dot = Circle::new(centre, (radius * self.scale) as i32, colour.filled());
-        self.area.draw(&dot).map_err(|e| e.to_string().into())
+        self.surface.circle(centre, (radius * self.scale) as i32, colour.filled())
     }
 
     /// A marker around a place; `reach` is about half its width.

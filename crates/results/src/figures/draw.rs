@@ -1,8 +1,7 @@
 //! Draws a chart on any backend: SVG for the report, PNG for slides, PDF for papers.
 
 use super::bars;
-use super::bitmap;
-use super::canvas::{CURVE, Canvas, FAINT, FONT, Failed, GREY, INK, SCALE, Stroke, Strokes, ready_font, text_width};
+use super::canvas::{self, CURVE, Canvas, FAINT, Failed, GREY, INK, SCALE, Stroke, Strokes, ready_font, text_width};
 use super::chart::{Axis, Chart, Dash, Line, Marker};
 use super::document;
 use super::layout::{self, Entry, Form, Frame, Layout, Look};
@@ -10,23 +9,16 @@ use super::path::{Bounds, clip, dashes, thin};
 use super::quoted;
 use super::recorder::Recorder;
 use super::ticks::Ticks;
-use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::cell::RefCell;
 
 /// The figure as an SVG document.
 pub fn svg(chart: &Chart) -> Result<String, Failed> {
     ready_font()?;
     let layout = Layout::of(chart, Form::Page, text_width);
-    let (width, height) = pixels(&layout);
-    let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-    let curves = paint(chart, &layout, area, (Strokes::Whole, SCALE))?;
-    let text = compact(&dash_curves(&text, &curves));
-    // Drawn at twice its size; shown at its own.
-    let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
-    Ok(text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
+    let size = (layout.form.width(), layout.height);
+    let (text, curves) = canvas::svg(size, |canvas| paint(chart, &layout, canvas))?;
+    Ok(dash_curves(&text, &curves))
 }
 
 /// The figure at the width of a column, as the bytes of a PDF file.
@@ -36,7 +28,9 @@ pub fn pdf(chart: &Chart) -> Result<Vec<u8>, Failed> {
     let size = ((layout.form.width() * document::SCALE) as u32, (layout.height * document::SCALE) as u32);
     let mut shapes = Vec::new();
     let area = Recorder::new(&mut shapes, size).into_drawing_area();
-    let curves = paint(chart, &layout, area, (Strokes::Whole, document::SCALE))?;
+    let how = (Strokes::Whole, document::SCALE);
+    let curves = canvas::draw(&area, how, |canvas| paint(chart, &layout, canvas))?;
+    drop(area);
     document::write(chart, size, &shapes, &curves)
 }
 
@@ -44,21 +38,7 @@ pub fn pdf(chart: &Chart) -> Result<Vec<u8>, Failed> {
 pub fn png(chart: &Chart) -> Result<Vec<u8>, Failed> {
     ready_font()?;
     let layout = Layout::of(chart, Form::Page, text_width);
-    let (width, height) = pixels(&layout);
-    let mut buffer = vec![0; width as usize * height as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut buffer, (width, height)).into_drawing_area();
-    paint(chart, &layout, area, (Strokes::Pieces, SCALE))?;
-    Ok(bitmap::encode(&buffer, (width, height))?)
-}
-
-fn pixels(layout: &Layout) -> (u32, u32) {
-    ((layout.form.width() * SCALE) as u32, (layout.height * SCALE) as u32)
-}
-
-/// Says once what the backend says in every element.
-pub(super) fn compact(text: &str) -> String {
-    let family = format!(" font-family=\"{FONT}\"");
-    text.replace(" opacity=\"1\"", "").replace(&family, "").replacen("<svg", &format!("<svg{family}"), 1)
+    canvas::png((layout.form.width(), layout.height), |canvas| paint(chart, &layout, canvas))
 }
 
 /// Gives the curves of an SVG document, in the order they were drawn, round corners, dashes and
@@ -85,18 +65,7 @@ fn drawing_order(lines: &[Line]) -> Vec<&Line> {
     lines
 }
 
-fn paint<DB: DrawingBackend>(
-    chart: &Chart,
-    layout: &Layout,
-    area: DrawingArea<DB, Shift>,
-    (strokes, scale): (Strokes, f64),
-) -> Result<Vec<Stroke>, Failed>
-where
-    DB::ErrorType: 'static,
-{
-    let said = |e: DrawingAreaErrorKind<DB::ErrorType>| -> Failed { e.to_string().into() };
-    area.fill(&WHITE).map_err(said)?;
-    let canvas = Canvas { area: &area, scale, strokes, curves: RefCell::default() };
+fn paint(chart: &Chart, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let left_middle = Pos::new(HPos::Left, VPos::Center);
     let mut y = 18.0;
     for line in &layout.title {
@@ -109,37 +78,33 @@ where
         y += 18.0;
     }
     for (index, frame) in layout.frames.iter().enumerate() {
-        axes(layout, frame, &canvas)?;
-        marks(chart, layout, frame, index == 0, &canvas)?;
+        axes(layout, frame, canvas)?;
+        marks(chart, layout, frame, index == 0, canvas)?;
         let Some(panel) = chart.panels.get(index) else { continue };
         let place = (frame.bounds.left, frame.bounds.top - 10.0);
         canvas.text(&panel.title, 13.0, place, left_middle, INK)?;
-        bars::draw(panel, layout, frame, &canvas)?;
+        bars::draw(panel, layout, frame, canvas)?;
         for line in drawing_order(&panel.lines) {
-            curve(line, layout, frame, &canvas)?;
+            curve(line, layout, frame, canvas)?;
         }
-        quoted::draw(panel, layout, frame, &canvas)?;
+        quoted::draw(panel, layout, frame, canvas)?;
         if let Some(text) = panel.silence(&chart.y) {
             let middle = (f64::midpoint(frame.bounds.left, frame.bounds.right), frame.bounds.top + 24.0);
             canvas.text(text, 13.0, middle, Pos::new(HPos::Center, VPos::Center), GREY)?;
         }
         if !chart.groups.is_empty() {
-            bars::names(panel, layout, frame, &canvas)?;
+            bars::names(panel, layout, frame, canvas)?;
         }
     }
-    axis_titles(chart, layout, &canvas)?;
+    axis_titles(chart, layout, canvas)?;
     for (entry, x, y) in &layout.legend {
-        sample(entry, (*x, *y), &canvas)?;
+        sample(entry, (*x, *y), canvas)?;
         canvas.text(&entry.name, 13.0, (x + layout::SAMPLE, *y), left_middle, INK)?;
     }
-    area.present().map_err(said)?;
-    Ok(canvas.curves.take())
+    Ok(())
 }
 
-fn axes<DB: DrawingBackend>(layout: &Layout, frame: &Frame, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn axes(layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let of = &frame.bounds;
     let mut written = frame.reach.0 - 6.0;
     for (value, text) in &layout.x.ticks.marks {
@@ -166,10 +131,7 @@ where
     )
 }
 
-fn axis_titles<DB: DrawingBackend>(chart: &Chart, layout: &Layout, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn axis_titles(chart: &Chart, layout: &Layout, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let (Some(first), Some(last)) = (layout.frames.first(), layout.frames.last()) else { return Ok(()) };
     let middle = layout.left + (layout.form.width() - layout::RIGHT - layout.left) / 2.0;
     let title = axis_title(&chart.x, &layout.x.ticks);
@@ -191,16 +153,7 @@ fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
 }
 
 /// Upright lines at instants worth one; only the first panel names them.
-fn marks<DB: DrawingBackend>(
-    chart: &Chart,
-    layout: &Layout,
-    frame: &Frame,
-    named: bool,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn marks(chart: &Chart, layout: &Layout, frame: &Frame, named: bool, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let of = &frame.bounds;
     // Where panels have titles, names stand above those.
     let lift = if chart.panels.iter().any(|panel| !panel.title.is_empty()) { 28.0 } else { 8.0 };
@@ -220,10 +173,7 @@ where
     Ok(())
 }
 
-fn curve<DB: DrawingBackend>(line: &Line, layout: &Layout, frame: &Frame, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn curve(line: &Line, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let of = &frame.bounds;
     let shift = layout.shift(line);
     for &(x, low, high) in line.intervals.iter().filter(|i| i.0.is_finite() && i.1.is_finite() && i.2.is_finite()) {
@@ -287,10 +237,7 @@ fn now_and_then(points: &[(f64, f64)], marker: Marker, of: &Bounds) -> Vec<(f64,
 }
 
 /// A short piece of the line, or a small bar, for the legend.
-fn sample<DB: DrawingBackend>(entry: &Entry, place: (f64, f64), canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn sample(entry: &Entry, place: (f64, f64), canvas: &Canvas<'_>) -> Result<(), Failed> {
     match entry.look {
         Look::Bar(hatch) => bars::swatch(entry.colour, hatch, place, canvas),
         Look::Quoted { shape, line } => quoted::sample(shape, line, place, canvas),

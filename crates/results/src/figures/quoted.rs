@@ -12,15 +12,7 @@ const REACH: f64 = 5.5;
 const DASH: (f64, f64) = (7.0, 5.0);
 
 /// All that is quoted in a panel.
-pub fn draw<DB: DrawingBackend>(
-    panel: &Panel,
-    layout: &Layout,
-    frame: &Frame,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+pub fn draw(panel: &Panel, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let of = &frame.bounds;
     for quoted in &panel.quoted {
         let colour = quoted.colour.unwrap_or(INK);
@@ -61,15 +53,7 @@ fn inside((x, y): (f64, f64), of: &Bounds) -> bool {
     (of.left..=of.right).contains(&x) && (of.top..=of.bottom).contains(&y)
 }
 
-fn mark<DB: DrawingBackend>(
-    shape: Shape,
-    (x, y): (f64, f64),
-    colour: RGBColor,
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+fn mark(shape: Shape, (x, y): (f64, f64), colour: RGBColor, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let corners = |reach: f64| match shape {
         Shape::Number => {
             vec![canvas.at(x - reach, y), canvas.at(x, y - reach), canvas.at(x + reach, y), canvas.at(x, y + reach)]
@@ -88,15 +72,7 @@ where
 }
 
 /// For the legend.
-pub fn sample<DB: DrawingBackend>(
-    shape: Shape,
-    line: bool,
-    (x, y): (f64, f64),
-    canvas: &Canvas<'_, DB>,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
+pub fn sample(shape: Shape, line: bool, (x, y): (f64, f64), canvas: &Canvas<'_>) -> Result<(), Failed> {
     if line {
         canvas.curve(&[(x, y), (x + 30.0, y)], INK, (Some(DASH), 1.0))?;
     }

@@ -1,52 +1,25 @@
 //! Puts the shapes of a picture on a backend: SVG for pages, PNG for slides.
 
-use super::super::bitmap;
-use super::super::canvas::{Canvas, Failed, SCALE, Strokes, ready_font, text_width};
-use super::super::draw::compact;
+use super::super::canvas::{self, Canvas, Failed, ready_font, text_width};
 use super::scene::Scene;
 use super::shapes::{Anchor, Drawing, Shape, drawing};
-use plotters::coord::Shift;
-use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::cell::RefCell;
 
 /// The picture as an SVG document.
 pub fn svg(scene: &Scene) -> Result<String, Failed> {
     ready_font()?;
     let drawing = drawing(scene, text_width);
-    let (width, height) = pixels(&drawing);
-    let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-    paint(&drawing, &area, Strokes::Whole)?;
-    drop(area);
-    // Drawn at twice its size; shown at its own.
-    let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
-    Ok(compact(&text).replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
+    Ok(canvas::svg((drawing.width, drawing.height), |canvas| paint(&drawing, canvas))?.0)
 }
 
 /// The picture as the bytes of a PNG file.
 pub fn png(scene: &Scene) -> Result<Vec<u8>, Failed> {
     ready_font()?;
     let drawing = drawing(scene, text_width);
-    let (width, height) = pixels(&drawing);
-    let mut buffer = vec![0; width as usize * height as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut buffer, (width, height)).into_drawing_area();
-    paint(&drawing, &area, Strokes::Pieces)?;
-    drop(area);
-    Ok(bitmap::encode(&buffer, (width, height))?)
+    canvas::png((drawing.width, drawing.height), |canvas| paint(&drawing, canvas))
 }
 
-fn pixels(drawing: &Drawing) -> (u32, u32) {
-    ((drawing.width * SCALE) as u32, (drawing.height * SCALE) as u32)
-}
-
-fn paint<DB: DrawingBackend>(drawing: &Drawing, area: &DrawingArea<DB, Shift>, strokes: Strokes) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
-    let said = |e: DrawingAreaErrorKind<DB::ErrorType>| -> Failed { e.to_string().into() };
-    area.fill(&WHITE).map_err(said)?;
-    let canvas = Canvas { area, scale: SCALE, strokes, curves: RefCell::default() };
+fn paint(drawing: &Drawing, canvas: &Canvas<'_>) -> Result<(), Failed> {
     let points = |list: &[(f64, f64)]| list.iter().map(|point| canvas.at(point.0, point.1)).collect::<Vec<_>>();
     for shape in &drawing.shapes {
         match shape {
@@ -61,7 +34,7 @@ where
             }
         }
     }
-    area.present().map_err(said)
+    Ok(())
 }
 
 #[cfg(test)]
