@@ -3,7 +3,7 @@
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
 use super::curve_sheets;
 use super::finding::{self, Finding};
-use super::grid::{Grid, left_out_note};
+use super::grid::{Section, left_out_note};
 use super::incident::EpisodeFlow;
 use super::jobs::rows::{CollectiveRow, JobRow};
 use super::names::scheme_label;
@@ -17,18 +17,11 @@ use xoff_scenario::wrap::wrap;
 pub struct Comparison {
     pub(crate) title: String,
     /// In the order in which they are shown; those without anything to show are left out.
-    pub tables: Vec<Table>,
+    pub tables: Vec<Section>,
     /// What was found.
     pub(crate) finding: Finding,
     /// Full sentences that explain the columns, for a reader who sees them for the first time.
     pub(crate) notes: Vec<String>,
-}
-
-/// A table with what stands above it; empty above the first.
-#[derive(Clone, Debug)]
-pub struct Table {
-    pub(crate) title: String,
-    pub(crate) grid: Grid,
 }
 
 /// A scheme that could not take part, and why.
@@ -58,10 +51,8 @@ pub fn comparison(entries: &[Entry], skipped: &[Skipped]) -> Comparison {
 pub fn comparison_by(entries: &[Entry], skipped: &[Skipped], delta: Option<f64>) -> Comparison {
     let mut marks = Marks::default();
     let sheets = sheets(entries);
-    let mut tables: Vec<Table> = sheets
-        .iter()
-        .map(|sheet| Table { title: sheet.title.clone(), grid: grid(entries, &sheet.groups, &mut marks) })
-        .collect();
+    let mut tables: Vec<Section> =
+        sheets.iter().map(|sheet| Section::new(&sheet.title, grid(entries, &sheet.groups, &mut marks))).collect();
     let seeds = entries.first().map_or(0, |entry| entry.runs.len());
     if seeds > 1 && entries.len() > 1 {
         tables.extend(difference_table(entries));
@@ -423,7 +414,7 @@ fn measure_columns(entries: &[Entry]) -> Vec<Column> {
 }
 
 /// What most papers quote, as differences to the first scheme with seeds paired.
-fn difference_table(entries: &[Entry]) -> Option<Table> {
+fn difference_table(entries: &[Entry]) -> Option<Section> {
     let quoted = |column: &Column| {
         let key = column.key.as_str();
         key == "goodput90_gbps"
@@ -442,7 +433,7 @@ fn difference_table(entries: &[Entry]) -> Option<Table> {
     }
     let base = entries.first()?;
     let title = format!("difference to {}, paired by seed", scheme_label(&base.scheme));
-    (!groups.is_empty()).then(|| Table { title, grid: differences(entries, &groups) })
+    (!groups.is_empty()).then(|| Section::new(title, differences(entries, &groups)))
 }
 
 impl Comparison {

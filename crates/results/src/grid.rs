@@ -20,6 +20,21 @@ pub struct Grid {
     pub(crate) ranks: Vec<u8>,
 }
 
+/// A table with what stands above it, which is empty above the first, and what explains it below.
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    pub(crate) title: String,
+    pub(crate) grid: Grid,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Section {
+    /// Without notes.
+    pub fn new(title: impl Into<String>, grid: Grid) -> Section {
+        Section { title: title.into(), grid, notes: Vec::new() }
+    }
+}
+
 /// A table made to fit a terminal.
 pub struct Fitted {
     /// Lines of at most that width.

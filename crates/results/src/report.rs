@@ -4,7 +4,7 @@ use super::columns::Entry;
 use super::compare::Comparison;
 use super::figures::chart::Chart;
 use super::finding;
-use super::grid::Grid;
+use super::grid::{Grid, Section};
 use super::incident::Warning;
 use super::names::scheme_label;
 use super::outcome::Outcome;
@@ -18,13 +18,6 @@ use serde::Serialize;
 use xoff_scenario::number::{count, microseconds, thousands};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
-
-#[derive(Serialize)]
-struct Table {
-    title: String,
-    grid: Grid,
-    notes: Vec<String>,
-}
 
 /// Shades of a heat map: the style sheet has a class for each.
 pub const DARKEST: u8 = 20;
@@ -50,28 +43,12 @@ pub struct SweepPage<'a> {
     pub finding: &'a str,
     /// Names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// Title and cells.
-    pub tables: Vec<(String, Grid)>,
+    /// Above the figures.
+    pub tables: Vec<Section>,
     /// Drawn one below the other.
     pub charts: &'a [Chart],
     /// Below the figures.
     pub heat_maps: Vec<HeatMap>,
-    /// What was typed.
-    pub command: &'a str,
-}
-
-/// What the page of live runs beside their simulation holds.
-pub struct LivePage<'a> {
-    /// Title, tables and notes.
-    pub comparison: &'a Comparison,
-    /// How far they are apart, in one sentence.
-    pub finding: String,
-    /// Names and values.
-    pub facts: Vec<(&'static str, String)>,
-    /// What to know before trusting the numbers.
-    pub warnings: Vec<String>,
-    /// Drawn one below the other.
-    pub charts: &'a [Chart],
     /// What was typed.
     pub command: &'a str,
 }
@@ -103,7 +80,7 @@ type Checked<'a> = (String, &'a str, &'static str, &'a str);
 struct Page<'a> {
     title: &'a str,
     facts: Vec<(&'static str, String)>,
-    tables: Vec<Table>,
+    tables: Vec<Section>,
     figures: Vec<Figure>,
     runs: Vec<Run<'a>>,
     /// Checks that hold take one line; the others are shown.
@@ -127,8 +104,7 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart], of_machine: &[Chart]) -> Resu
     let summary = &outcome.summary;
     let real_packets = summary.reality.as_ref().map(|reality| real_packets(reality, of_machine)).transpose()?;
     let command = if real_packets.is_some() { "live" } else { "run" };
-    let section = |of: text::Section| Table { title: of.title, grid: of.grid, notes: Vec::new() };
-    let mut tables: Vec<Table> = text::sections(summary).into_iter().map(section).collect();
+    let mut tables = text::sections(summary);
     // The sentence begins with a disturbance, if there was one.
     if let Some(at) = tables.iter().position(|table| table.title.starts_with(text::DISTURBANCE)) {
         tables[..=at].rotate_right(1);
@@ -161,7 +137,7 @@ pub fn of_comparison(
     charts: &[Chart],
     (command, depth): (&str, usize),
 ) -> Result<String, Failed> {
-    let mut tables = tables_of(comparison);
+    let mut tables = comparison.tables.clone();
     let finding = &comparison.finding;
     // What the sentence is about comes first.
     let about = finding.source.as_ref().map(|source| format!("traffic {source}: "));
@@ -174,7 +150,7 @@ pub fn of_comparison(
     let summaries = || entries.iter().flat_map(Entry::summaries);
     for (name, value) in &mut facts {
         match *name {
-            "Simulated" => *value = span(summaries().map(|run| run.sim_time_us), microseconds),
+            "Simulated" | "Lasted" => *value = span(summaries().map(|run| run.sim_time_us), microseconds),
             "Flows" => *value = span(summaries().map(|run| run.flows.flows_total as f64), count),
             _ => {}
         }
@@ -186,7 +162,6 @@ pub fn of_comparison(
         });
     }
     let outcomes: Vec<&Outcome> = entries.iter().flat_map(|entry| &entry.runs).collect();
-    ranges(&mut facts, &outcomes);
     let scenarios: Vec<(String, &str)> =
         entries.iter().map(|entry| (scheme_label(&entry.scheme).to_owned(), entry.first().scenario.as_str())).collect();
     render(&Page {
@@ -203,11 +178,10 @@ pub fn of_comparison(
 
 /// The page of a sweep.
 pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
-    let tables = of.tables.into_iter().map(|(title, grid)| Table { title, grid, notes: Vec::new() });
     render(&Page {
         title: of.title,
         facts: of.facts,
-        tables: tables.collect(),
+        tables: of.tables,
         figures: drawn(of.charts)?,
         command: of.command,
         comparison: true,
@@ -218,31 +192,30 @@ pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
 }
 
 /// The page of live runs beside the simulation of the same scenario.
-pub fn of_live(of: LivePage<'_>) -> Result<String, Failed> {
-    let mut tables = tables_of(of.comparison);
-    explain(&mut tables, &of.comparison.notes);
+pub(crate) fn of_live(
+    Comparison { title, mut tables, finding, notes }: Comparison,
+    facts: Vec<(&'static str, String)>,
+    warnings: Vec<String>,
+    charts: &[Chart],
+    command: &str,
+) -> Result<String, Failed> {
+    explain(&mut tables, &notes);
     render(&Page {
-        title: &of.comparison.title,
-        facts: of.facts,
+        title: &title,
+        facts,
         tables,
-        figures: drawn(of.charts)?,
-        command: of.command,
+        figures: drawn(charts)?,
+        command,
         comparison: true,
-        finding: of.finding,
-        warnings: of.warnings,
+        finding: finding.text,
+        warnings,
         again: "From the same live runs the same page is made; on real packets no two runs are the same.",
         ..Page::default()
     })
 }
 
-fn tables_of(comparison: &Comparison) -> Vec<Table> {
-    let table =
-        |of: &super::compare::Table| Table { title: of.title.clone(), grid: of.grid.clone(), notes: Vec::new() };
-    comparison.tables.iter().map(table).collect()
-}
-
 /// Notes stand below the last table, and explain all of them.
-fn explain(tables: &mut [Table], notes: &[String]) {
+fn explain(tables: &mut [Section], notes: &[String]) {
     if let Some(last) = tables.last_mut() {
         last.notes = notes.to_vec();
     }
@@ -287,24 +260,6 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
         facts.push(("Packet hops", thousands(summary.counts.packet_hops)));
     }
     facts
-}
-
-/// What differs from run to run is told from the least to the most.
-fn ranges(facts: &mut [(&'static str, String)], outcomes: &[&Outcome]) {
-    let ends = |pick: fn(&Summary) -> f64| {
-        let values = outcomes.iter().map(|outcome| pick(&outcome.summary));
-        values.fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)))
-    };
-    for (name, value) in facts.iter_mut() {
-        let (text, (least, most)): (fn(f64) -> String, _) = match *name {
-            "Simulated" | "Lasted" => (microseconds, ends(|run| run.sim_time_us)),
-            "Flows" => (|flows| thousands(flows as u64), ends(|run| run.flows.flows_total as f64)),
-            _ => continue,
-        };
-        if text(least) != text(most) && least <= most {
-            *value = format!("{} to {}", text(least), text(most));
-        }
-    }
 }
 
 /// What a page says of single runs.

@@ -1,8 +1,8 @@
 //! One scenario under several seeds: every number with its mean, its interval and how far it ranges.
 
 use super::columns::{Column, Entry, Marks};
-use super::compare::{self, Comparison, Table};
-use super::grid::Grid;
+use super::compare::{self, Comparison};
+use super::grid::{Grid, Section};
 
 /// The same columns as a comparison has, as rows: there is only one scheme, and a mean is wide.
 pub fn page(entry: &Entry) -> Comparison {
@@ -13,7 +13,7 @@ pub fn page(entry: &Entry) -> Comparison {
         for (group, columns) in &sheet.groups {
             columns.iter().for_each(|column| row(&mut grid, group, column, entry));
         }
-        Table { title: sheet.title, grid }
+        Section::new(sheet.title, grid)
     };
     Comparison { tables: compare::sheets(entries).into_iter().map(table).collect(), ..whole }
 }

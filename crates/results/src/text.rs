@@ -3,7 +3,7 @@
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
 use super::curve_sheets::with_unit;
 use super::figures::chart::plain;
-use super::grid::{Grid, left_out_note};
+use super::grid::{Grid, Section, left_out_note};
 use super::jobs::rows::CollectiveRow;
 use super::names::scheme_label;
 use super::summary::{Distribution, MeasuredRow, SizeClass, SourceFlows, Summary};
@@ -17,12 +17,6 @@ pub enum Style {
     Plain,
     /// Bold and colours, by escape sequences.
     Terminal,
-}
-
-/// A titled table; what the terminal and the report both show.
-pub(crate) struct Section {
-    pub(crate) title: String,
-    pub(crate) grid: Grid,
 }
 
 /// The whole summary.
@@ -184,7 +178,7 @@ fn by_size(
     if classes.count() > 1 {
         row("all", all.0, all.1);
     }
-    Section { title, grid }
+    Section::new(title, grid)
 }
 
 /// The slowdowns that scripts for the HPCC authors' `fct.txt` give, which are not ours.
@@ -195,7 +189,7 @@ fn by_hpcc(summary: &Summary) -> Section {
         distribution_row(&mut grid, &class.name, (class.slowdown.count, class.slowdown.count), class.slowdown);
     }
     let title = "slowdown by HPCC's definition (until the last ACK; its ideal counts a round trip), as in fct.txt";
-    Section { title: title.to_owned(), grid }
+    Section::new(title, grid)
 }
 
 /// One row per traffic source, where there are several.
@@ -205,7 +199,7 @@ fn by_source(summary: &Summary, title: &str, pick: fn(&SourceFlows) -> Distribut
     for of in summary.flows.by_source.iter().filter(|_| summary.flows.by_source.len() > 1) {
         distribution_row(&mut grid, &of.source, (of.flows, of.completed), pick(of));
     }
-    Section { title: title.to_owned(), grid }
+    Section::new(title, grid)
 }
 
 /// With the 99.9th percentile only if the row of most flows has enough for it.
@@ -243,7 +237,7 @@ fn jobs(summary: &Summary) -> Section {
             if of.finished() { "finished" } else { "unfinished" }.to_owned(),
         ]);
     }
-    Section { title: "jobs: completion time; per rank, computing and exposed communication".into(), grid }
+    Section::new("jobs: completion time; per rank, computing and exposed communication", grid)
 }
 
 /// Rows of the table of collectives; a trace may name thousands.
@@ -277,7 +271,7 @@ fn collectives(summary: &Summary) -> Section {
         0 => String::new(),
         more => format!(" (the first {COLLECTIVES_SHOWN}; {} more are in run.json)", thousands(more as u64)),
     };
-    Section { title: format!("collectives, with bandwidths as nccl-tests counts them{more}"), grid }
+    Section::new(format!("collectives, with bandwidths as nccl-tests counts them{more}"), grid)
 }
 
 fn throughput(summary: &Summary) -> Section {
@@ -293,7 +287,7 @@ fn throughput(summary: &Summary) -> Section {
             fairness,
         ]);
     }
-    Section { title: "throughput over the whole run".into(), grid }
+    Section::new("throughput over the whole run", grid)
 }
 
 /// How the title of its table begins.
@@ -302,7 +296,7 @@ pub(crate) const DISTURBANCE: &str = "disturbance by";
 fn episode(summary: &Summary) -> Section {
     let mut grid = Grid::new(["long flow", "before, Gbps", "during", "cut to", "after", "recovered after"]);
     let Some(episode) = &summary.episode else {
-        return Section { title: String::new(), grid };
+        return Section::new(String::new(), grid);
     };
     for flow in &episode.flows {
         grid.row([
@@ -327,7 +321,7 @@ fn episode(summary: &Summary) -> Section {
         microseconds(episode.start_us),
         microseconds(episode.end_us)
     );
-    Section { title, grid }
+    Section::new(title, grid)
 }
 
 /// Rows of the table of storms; a watchdog may trip thousands of times.
@@ -353,7 +347,7 @@ fn disruptions(summary: &Summary) -> Section {
         more => format!(" (the first {DISRUPTIONS_SHOWN}; {} more are in run.json)", thousands(more as u64)),
     };
     let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
-    Section { title, grid }
+    Section::new(title, grid)
 }
 
 /// The victims of a storm, the first few of them by name.
@@ -380,7 +374,7 @@ fn network(summary: &Summary) -> Section {
         thousands(summary.counts.pause_frames),
         drops,
     ]);
-    Section { title: "network".into(), grid }
+    Section::new("network", grid)
 }
 
 fn queues(summary: &Summary) -> Section {
@@ -405,7 +399,7 @@ fn queues(summary: &Summary) -> Section {
         }
         None => String::new(),
     };
-    Section { title: format!("headroom used{worst}"), grid }
+    Section::new(format!("headroom used{worst}"), grid)
 }
 
 fn pauses(summary: &Summary) -> Section {
@@ -419,7 +413,7 @@ fn pauses(summary: &Summary) -> Section {
             thousands(of.refresh_frames),
         ]);
     }
-    Section { title: "pauses by layer".into(), grid }
+    Section::new("pauses by layer", grid)
 }
 
 fn links(summary: &Summary) -> Section {
@@ -427,7 +421,7 @@ fn links(summary: &Summary) -> Section {
     for of in &summary.busiest_links {
         grid.row([of.port.clone(), brief_rate(of.rate_gbps), percent(of.utilisation), percent(of.paused)]);
     }
-    Section { title: "busiest links".into(), grid }
+    Section::new("busiest links", grid)
 }
 
 fn measures(summary: &Summary) -> Section {
@@ -435,7 +429,7 @@ fn measures(summary: &Summary) -> Section {
     for of in summary.measures.iter().filter(|of| of.curve.is_none()) {
         grid.row([of.name.clone(), of.text(), of.unit.clone()]);
     }
-    Section { title: "measures".into(), grid }
+    Section::new("measures", grid)
 }
 
 /// Points of a curve that are shown; the figure's CSV has all.
@@ -460,7 +454,7 @@ fn curve(of: &MeasuredRow) -> Option<Section> {
         true => format!(" ({shown} of {} points; all are in measure-{}.csv)", thousands(count as u64), plain(&of.name)),
         false => String::new(),
     };
-    Some(Section { title: format!("measure {}{some}", of.name), grid })
+    Some(Section::new(format!("measure {}{some}", of.name), grid))
 }
 
 fn captures(summary: &Summary) -> Section {
@@ -469,12 +463,12 @@ fn captures(summary: &Summary) -> Section {
         let missed = if of.missed > 0 { thousands(of.missed) } else { "none".to_owned() };
         grid.row([of.name.clone(), thousands(of.frames), missed, of.file.clone()]);
     }
-    Section { title: "captures".into(), grid }
+    Section::new("captures", grid)
 }
 
 fn reality(summary: &Summary) -> Option<Section> {
     let reality = summary.reality.as_ref()?;
-    Some(Section { title: reality.setting(), grid: reality.grid() })
+    Some(Section::new(reality.setting(), reality.grid()))
 }
 
 /// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.

@@ -3,7 +3,7 @@
 use crate::study::{Cell, Measure, Study, shown};
 use std::io;
 use xoff_results::figures::chart::Chart;
-use xoff_results::grid::Grid;
+use xoff_results::grid::{Grid, Section};
 use xoff_results::names::scheme_label;
 use xoff_results::report::{DARKEST, HeatMap, SweepPage, of_sweep};
 use xoff_scenario::number::brief;
@@ -29,7 +29,7 @@ pub fn html(study: &Study<'_>, charts: &[Chart], name: &str, command: &str) -> i
         title: &title,
         finding: &finding,
         facts,
-        tables: vec![("Means over the seeds, with 95 % intervals".to_owned(), grid(study, MOST_ROWS))],
+        tables: vec![Section::new("Means over the seeds, with 95 % intervals", grid(study, MOST_ROWS))],
         charts,
         heat_maps: heat_maps(study),
         command,

@@ -17,7 +17,7 @@ use crate::names::scheme_label;
 use crate::read::RunDirectory;
 use crate::reality::Reality;
 use crate::refusal::Refusal;
-use crate::report::{self, LivePage};
+use crate::report;
 use crate::settings::Differences;
 use crate::summary::Summary;
 use numbers::{GOODPUT, MEAN_FCT, Number, OverTime, PAUSE_FRAMES, Runs};
@@ -171,15 +171,8 @@ impl Beside {
         if figures_as_files {
             drawing::write_all(&charts, staging.path())?;
         }
-        let page = LivePage {
-            comparison: &self.tables(),
-            finding: self.finding(),
-            facts: self.facts(),
-            warnings: self.failures(),
-            charts: &charts,
-            command,
-        };
-        let html = report::of_live(page).map_err(io::Error::other)?;
+        let html = report::of_live(self.tables(), self.facts(), self.failures(), &charts, command);
+        let html = html.map_err(io::Error::other)?;
         staging.write("report.html", html.as_bytes())?;
         let text = serde_json::to_string_pretty(&self.json()).map_err(io::Error::other)?;
         staging.write(FILE, format!("{text}\n").as_bytes())?;

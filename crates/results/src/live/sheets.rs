@@ -1,8 +1,7 @@
 //! The tables of the page: live, simulated and the distance of both, number by number.
 
 use super::numbers::{About, Number, OverTime, estimate};
-use crate::compare::Table;
-use crate::grid::Grid;
+use crate::grid::{Grid, Section};
 use crate::reality::{Verdict, nanoseconds, share_text};
 use crate::summary::Summary;
 use xoff_scenario::number::{brief, brief_size, count, thousands};
@@ -11,7 +10,7 @@ use xoff_scenario::number::{brief, brief_size, count, thousands};
 const MOST_ROWS: usize = 12;
 
 /// Those that have something to show, in the order of the page.
-pub fn tables(numbers: &[Number], over_time: &[OverTime]) -> Vec<Table> {
+pub fn tables(numbers: &[Number], over_time: &[OverTime]) -> Vec<Section> {
     let sections = [
         (About::Network, "whole network"),
         (About::CompletionTime, "flows that finished, and their completion times by size, us"),
@@ -28,7 +27,7 @@ pub fn tables(numbers: &[Number], over_time: &[OverTime]) -> Vec<Table> {
 }
 
 /// One row per place, three columns per statistic.
-fn section(title: &str, numbers: &[&Number], over_time: &[&OverTime]) -> Option<Table> {
+fn section(title: &str, numbers: &[&Number], over_time: &[&OverTime]) -> Option<Section> {
     let statistics = distinct(numbers.iter().map(|number| number.statistic));
     let places = distinct(numbers.iter().map(|number| number.of.as_str()));
     let shown = highest(&places, numbers);
@@ -45,7 +44,7 @@ fn section(title: &str, numbers: &[&Number], over_time: &[&OverTime]) -> Option<
         all if all > shown.len() => format!("{title} (the {MOST_ROWS} highest of {})", thousands(all as u64)),
         _ => title.to_owned(),
     };
-    (!grid.rows.is_empty()).then_some(Table { title, grid })
+    (!grid.rows.is_empty()).then(|| Section::new(title, grid))
 }
 
 /// Three columns per statistic, and one for the distance over time.
@@ -143,7 +142,7 @@ pub fn signed_percent(percent: f64) -> String {
 }
 
 /// How well the machine kept up in each live run.
-pub fn machine(runs: &[(String, &Summary)]) -> Table {
+pub fn machine(runs: &[(String, &Summary)]) -> Section {
     let mut grid = Grid::new(["live run", "slip", "lateness p99", "lost by the kernel", "CPU", "verdict"]).left(&[5]);
     for (name, summary) in runs {
         let Some(of) = &summary.reality else { continue };
@@ -157,7 +156,7 @@ pub fn machine(runs: &[(String, &Summary)]) -> Table {
             verdict.to_owned(),
         ]);
     }
-    Table { title: "the machine in the live runs".to_owned(), grid }
+    Section::new("the machine in the live runs", grid)
 }
 
 #[cfg(test)]
