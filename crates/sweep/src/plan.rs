@@ -228,18 +228,10 @@ impl Sweep {
 
     /// Every combination of what is varied under a scheme.
     fn grid(&self, scheme: Option<&str>) -> Vec<Vec<Option<Vec<Value>>>> {
-        let mut rows: Vec<Vec<Option<Vec<Value>>>> = vec![Vec::new()];
-        for axis in &self.axes {
-            let own: Vec<Option<Vec<Value>>> = match concerns(axis, scheme) {
-                true => axis.values.iter().cloned().map(Some).collect(),
-                false => vec![None],
-            };
-            let longer = |row: Vec<Option<Vec<Value>>>| {
-                own.iter().map(move |value| [row.as_slice(), std::slice::from_ref(value)].concat()).collect::<Vec<_>>()
-            };
-            rows = rows.into_iter().flat_map(longer).collect();
-        }
-        rows
+        combinations(self.axes.iter().map(|axis| match concerns(axis, scheme) {
+            true => axis.values.iter().cloned().map(Some).collect(),
+            false => vec![None],
+        }))
     }
 
     fn drawn(&self, scheme: Option<&str>, drawn: &[Vec<f64>]) -> Vec<Vec<Option<Vec<Value>>>> {
@@ -303,6 +295,14 @@ impl Sweep {
             keys.flat_map(|spec| spec.params).map(|param| format!("scheme.{}", param.name)).collect();
         Err(error.nearest(&axis.keys[0], keys.iter().map(String::as_str)))
     }
+}
+
+/// Every combination of one item of each list, the last list fastest.
+pub fn combinations<T: Clone>(lists: impl Iterator<Item = Vec<T>>) -> Vec<Vec<T>> {
+    lists.fold(vec![Vec::new()], |rows, list| {
+        let longer = |row: Vec<T>| list.iter().map(move |item| [&row[..], std::slice::from_ref(item)].concat());
+        rows.into_iter().flat_map(longer).collect()
+    })
 }
 
 /// `dcqcn:nic+pcn` is `dcqcn` over `pcn`.

@@ -209,7 +209,7 @@ fn every_choice_can_be_run() {
                 let own: Vec<_> = under.experiments.iter().filter(|of| of.paper == readings.paper).collect();
                 let changed: Vec<_> = own.into_iter().filter(|of| readings.matters(index, of)).collect();
                 let tried = runner::load_all(&changed, Scale::Quick);
-                assert!(tried.is_ok(), "{} {} {}", readings.paper, point.name.value, choice.name.value);
+                assert!(tried.is_ok(), "{} {} {}", readings.paper, point.name, choice.name);
             }
         }
     }

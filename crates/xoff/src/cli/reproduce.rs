@@ -226,7 +226,7 @@ fn write_docs(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
         whole::write(&figures.join(format!("{}.svg", tree.file)), tree.svg.as_bytes(), Present::Replace)?;
     }
     for paper in &mut made.report.papers {
-        paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.id)).is_file();
+        paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.about.id)).is_file();
     }
     for (name, text) in report::markdown(&made.report, &report::AMONG) {
         write_page(&folder.join(name), &text)?;

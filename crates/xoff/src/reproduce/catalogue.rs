@@ -14,8 +14,9 @@ use xoff_scenario::tree;
 /// Files of more than this are no data of ours.
 const LARGEST_BYTES: u64 = 16_000_000;
 
-#[derive(Clone)]
+#[derive(Clone, Debug, Default)]
 pub struct Paper {
+    /// `pcn`.
     pub id: String,
     pub title: String,
     pub authors: String,

@@ -6,7 +6,7 @@ use xoff_scenario::tree::{Item, Value};
 use xoff_sweep::value::toml_text;
 
 /// An assignment to a key of the scenario, or to a parameter of the model.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Set {
     pub key: String,
     pub value: Value,
@@ -26,7 +26,7 @@ pub fn read_sets(table: &mut Table) -> Result<Vec<Set>> {
 }
 
 /// What is to be changed in which runs.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Change {
     /// Empty: every experiment of the paper.
     pub experiments: Vec<Text>,

@@ -1,5 +1,6 @@
 //! Claims and deviations as their files state them.
 
+use super::change::value_name;
 use super::report_data::Deviation;
 use super::scale::Scale;
 use xoff_scenario::diagnostic::Diagnostic;
@@ -95,14 +96,7 @@ fn read_range(table: &mut Table) -> Result<Option<(f64, f64)>> {
 
 /// `47 %`, `16.1 to 25.5 %`, or a text as it is.
 fn paper_text(items: &[Item], unit: &str) -> String {
-    let texts: Vec<String> = items
-        .iter()
-        .map(|item| match &item.value {
-            Value::Text(text) => text.clone(),
-            other => xoff_sweep::value::toml_text(other),
-        })
-        .collect();
-    let text = texts.join(" to ");
+    let text = items.iter().map(|item| value_name(&item.value)).collect::<Vec<_>>().join(" to ");
     if unit.is_empty() || text.is_empty() || text.ends_with(unit) { text } else { format!("{text} {unit}") }
 }
 

@@ -1,6 +1,6 @@
 //! An experiment as its file states it: runs over axes, measures, figures, trees.
 
-use super::change::{Change, Set, read_sets};
+use super::change::{Change, Set, read_sets, value_name};
 use super::figure::{self, FigureSpec};
 use super::scale::Scale;
 use super::tree::spec::TreeSpec;
@@ -11,7 +11,7 @@ use xoff_scenario::measure;
 use xoff_scenario::reader::{Result, Table, Text, list};
 use xoff_scenario::tree::{Item, Value};
 use xoff_scenario::{Options, Scenario};
-use xoff_sweep::value::toml_text;
+use xoff_sweep::plan::combinations;
 
 /// One figure or table of a paper.
 #[derive(Clone)]
@@ -277,24 +277,10 @@ impl RunGroup {
 
     /// The combinations a scale runs: an index on each axis, the last axis fastest.
     pub fn cells(&self, scale: Scale) -> Vec<Vec<usize>> {
-        let mut cells = vec![Vec::new()];
-        if self.skipped[scale.index()] {
-            return Vec::new();
+        match self.skipped[scale.index()] {
+            true => Vec::new(),
+            false => combinations(self.axes.iter().map(|axis| axis.at[scale.index()].clone())),
         }
-        for axis in &self.axes {
-            let of = &axis.at[scale.index()];
-            cells = cells
-                .into_iter()
-                .flat_map(|cell| {
-                    of.iter().map(move |value| {
-                        let mut longer = cell.clone();
-                        longer.push(*value);
-                        longer
-                    })
-                })
-                .collect();
-        }
-        cells
     }
 
     /// What a cell changes, in order: what the files say, then what the reading does.
@@ -407,10 +393,7 @@ impl Choice {
                 Ok(Choice { name: name.value, number, scheme, sets })
             }
             value => {
-                let name = match &value {
-                    Value::Text(text) => text.clone(),
-                    other => toml_text(other),
-                };
+                let name = value_name(&value);
                 let number = match &value {
                     Value::Float(number) => Some(*number),
                     Value::Integer(Ok(number)) => Some(*number as f64),

@@ -4,7 +4,7 @@ use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
 use super::reading::{self, Readings};
-use super::report_data::{ChoicePage, ClaimResult, PointPage, ReadingPage, Report};
+use super::report_data::{ClaimResult, ReadingPage, Report};
 use super::scale::Scale;
 use std::collections::BTreeMap;
 use xoff_scenario::Diagnostic;
@@ -78,12 +78,12 @@ impl InterpretationSet {
     /// Adds what became of the claims under these readings to the pages of their papers.
     pub fn add_alternatives(&self, report: &mut Report, judged: &[ClaimResult]) {
         for page in &mut report.papers {
-            let own = self.catalogue.readings.iter().find(|of| of.paper == page.id);
-            let Some((own, &index)) = own.zip(self.readings.get(&page.id)) else { continue };
+            let own = self.catalogue.readings.iter().find(|of| of.paper == page.about.id);
+            let Some((own, &index)) = own.zip(self.readings.get(&page.about.id)) else { continue };
             let reading = &own.all[index];
             if page.reading.is_empty() {
                 page.reading = reading.name.clone();
-                page.points = points(own);
+                page.points.clone_from(&own.points);
             }
             let ids: Vec<&str> = page.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
             page.readings.push(ReadingPage {
@@ -114,30 +114,4 @@ fn indices(of: &Readings, wanted: &[String]) -> Vec<usize> {
 fn choices(catalogue: &Catalogue, readings: &BTreeMap<String, usize>) -> BTreeMap<String, Vec<usize>> {
     let chosen = |of: &Readings| Some((of.paper.clone(), of.all[*readings.get(&of.paper)?].choices.clone()));
     catalogue.readings.iter().filter_map(chosen).collect()
-}
-
-fn points(readings: &Readings) -> Vec<PointPage> {
-    let point = |(index, point): (usize, &reading::Point)| PointPage {
-        name: point.name.value.clone(),
-        title: point.title.clone(),
-        paper: point.paper.clone(),
-        choices: point
-            .choices
-            .iter()
-            .enumerate()
-            .map(|(number, choice)| ChoicePage {
-                name: choice.name.value.clone(),
-                what: choice.what.clone(),
-                evidence: choice.evidence.clone(),
-                against: choice.against.clone(),
-                readings: readings
-                    .all
-                    .iter()
-                    .filter(|reading| reading.choices[index] == number)
-                    .map(|reading| reading.name.clone())
-                    .collect(),
-            })
-            .collect(),
-    };
-    readings.points.iter().enumerate().map(point).collect()
 }

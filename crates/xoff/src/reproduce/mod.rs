@@ -234,18 +234,10 @@ impl<'a> Reproduction<'a> {
             let deviations = self.catalogue.deviations.iter();
             let about = |ids: &[String]| own.iter().any(|experiment| ids.contains(&experiment.id));
             papers.push(PaperPage {
-                id: paper.id.clone(),
-                title: paper.title.clone(),
-                authors: paper.authors.clone(),
-                venue: paper.venue.clone(),
-                year: paper.year,
-                what: paper.what.clone(),
-                reading: String::new(),
-                points: Vec::new(),
-                readings: Vec::new(),
-                searched: false,
+                about: paper.clone(),
                 experiments,
                 deviations: deviations.filter(|deviation| about(&deviation.experiments)).cloned().collect(),
+                ..PaperPage::default()
             });
         }
         Ok(papers)

@@ -5,6 +5,7 @@
 
 use super::change::Change;
 use super::experiment::{Experiment, RunGroup};
+use serde::Serialize;
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::reader::{Result, Table, Text};
 
@@ -21,9 +22,9 @@ pub struct Readings {
 }
 
 /// Something that the paper leaves open.
-#[derive(Clone)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    pub name: Text,
+    pub name: String,
     pub title: String,
     /// What the paper says of it, and where.
     pub paper: String,
@@ -32,14 +33,17 @@ pub struct Point {
 }
 
 /// One answer to it.
-#[derive(Clone)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    pub name: Text,
+    pub name: String,
     pub what: String,
     /// Sentences, citations, equations, code of the same group.
     pub evidence: Vec<String>,
     pub against: Vec<String>,
-    changes: Vec<Change>,
+    /// Names of the readings that take it.
+    pub readings: Vec<String>,
+    #[serde(skip)]
+    pub(super) changes: Vec<Change>,
 }
 
 /// One choice of every point.
@@ -65,8 +69,8 @@ impl Readings {
     }
 
     pub fn read(mut root: Table, paper: &str) -> Result<Readings> {
-        let points: Vec<Point> = root.tables("point")?.into_iter().map(Point::read).collect::<Result<_>>()?;
-        distinct(points.iter().map(|point| &point.name), "point")?;
+        let (names, mut points) = read_all(root.tables("point")?, Point::read)?;
+        distinct(names.iter(), "point")?;
         let mut searched = Vec::new();
         for name in root.take_texts("search")?.unwrap_or_default() {
             searched.push(point_named(&points, &name)?);
@@ -87,6 +91,11 @@ impl Readings {
         distinct(names.iter(), "reading")?;
         if let Some(all) = names.iter().find(|name| name.value == "all") {
             return Err(all.error("`all` means every interpretation"));
+        }
+        for reading in &all {
+            for (point, &choice) in points.iter_mut().zip(&reading.choices) {
+                point.choices[choice].readings.push(reading.name.clone());
+            }
         }
         match all.first() {
             None => return Err(root.place().error("there is no [[reading]]")),
@@ -165,8 +174,8 @@ fn distinct<'a>(names: impl Iterator<Item = &'a Text>, what: &str) -> Result<()>
 }
 
 fn point_named(points: &[Point], name: &Text) -> Result<usize> {
-    points.iter().position(|point| point.name.value == name.value).ok_or_else(|| {
-        let names = points.iter().map(|point| point.name.value.as_str());
+    points.iter().position(|point| point.name == name.value).ok_or_else(|| {
+        let names = points.iter().map(|point| point.name.as_str());
         name.error(format!("there is no point `{}`", name.value)).nearest(&name.value, names)
     })
 }
@@ -179,47 +188,51 @@ fn read_choices(table: &mut Table, points: &[Point]) -> Result<Vec<usize>> {
         let index = point_named(points, &key)?;
         let text = named.text(&key.value)?;
         let own = &points[index].choices;
-        choices[index] = own.iter().position(|choice| choice.name.value == text.value).ok_or_else(|| {
+        choices[index] = own.iter().position(|choice| choice.name == text.value).ok_or_else(|| {
             let error = text.error(format!("the point `{}` has no choice `{}`", key.value, text.value));
-            error.nearest(&text.value, own.iter().map(|choice| choice.name.value.as_str()))
+            error.nearest(&text.value, own.iter().map(|choice| choice.name.as_str()))
         })?;
     }
     named.finish()?;
     Ok(choices)
 }
 
-impl Point {
-    fn read(mut table: Table) -> Result<Point> {
-        let choices: Vec<Choice> = table.tables("choice")?.into_iter().map(Choice::read).collect::<Result<_>>()?;
-        distinct(choices.iter().map(|choice| &choice.name), "choice")?;
-        let point = Point {
-            name: table.text("name")?,
-            title: table.text("title")?.value,
-            paper: table.text("paper")?.value,
-            choices,
-        };
-        if point.choices.is_empty() {
-            return Err(point.name.error(format!("the point `{}` has no [[point.choice]]", point.name.value)));
-        }
+/// Reads tables, each with the place of its name.
+fn read_all<T>(tables: Vec<Table>, read: fn(&Text, &mut Table) -> Result<T>) -> Result<(Vec<Text>, Vec<T>)> {
+    let named = |mut table: Table| {
+        let name = table.text("name")?;
+        let found = read(&name, &mut table)?;
         table.finish()?;
-        Ok(point)
+        Ok((name, found))
+    };
+    tables.into_iter().map(named).collect()
+}
+
+impl Point {
+    fn read(name: &Text, table: &mut Table) -> Result<Point> {
+        let (names, choices) = read_all(table.tables("choice")?, Choice::read)?;
+        distinct(names.iter(), "choice")?;
+        if choices.is_empty() {
+            return Err(name.error(format!("the point `{}` has no [[point.choice]]", name.value)));
+        }
+        let (title, paper) = (table.text("title")?.value, table.text("paper")?.value);
+        Ok(Point { name: name.value.clone(), title, paper, choices })
     }
 }
 
 impl Choice {
-    fn read(mut table: Table) -> Result<Choice> {
+    fn read(name: &Text, table: &mut Table) -> Result<Choice> {
         let lines = |table: &mut Table, key: &str| -> Result<Vec<String>> {
             Ok(table.take_texts(key)?.unwrap_or_default().into_iter().map(|text| text.value).collect())
         };
-        let choice = Choice {
-            name: table.text("name")?,
+        Ok(Choice {
+            name: name.value.clone(),
             what: table.text("what")?.value,
-            evidence: lines(&mut table, "evidence")?,
-            against: lines(&mut table, "against")?,
+            evidence: lines(table, "evidence")?,
+            against: lines(table, "against")?,
+            readings: Vec::new(),
             changes: table.tables("change")?.into_iter().map(Change::read).collect::<Result<_>>()?,
-        };
-        table.finish()?;
-        Ok(choice)
+        })
     }
 }
 

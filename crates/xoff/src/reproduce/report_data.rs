@@ -1,5 +1,7 @@
 //! What the program says about a paper: verdicts, figures and what they rest on. Reports are made of this alone.
 
+use super::catalogue::Paper;
+use super::reading::Point;
 use super::results::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -90,27 +92,6 @@ pub struct Deviation {
     pub effect: String,
 }
 
-/// Something that the paper leaves open, with the answers that are run.
-#[derive(Clone, Debug, Serialize)]
-pub struct PointPage {
-    pub name: String,
-    pub title: String,
-    /// What the paper says of it.
-    pub paper: String,
-    /// That of the main reading first.
-    pub choices: Vec<ChoicePage>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct ChoicePage {
-    pub name: String,
-    pub what: String,
-    pub evidence: Vec<String>,
-    pub against: Vec<String>,
-    /// Names of the readings that take it.
-    pub readings: Vec<String>,
-}
-
 /// What became of the claims under one reading.
 #[derive(Clone, Debug)]
 pub struct ReadingPage {
@@ -172,16 +153,10 @@ pub struct ExperimentPage {
 
 #[derive(Clone, Debug, Default)]
 pub struct PaperPage {
-    /// `pcn`.
-    pub id: String,
-    pub title: String,
-    pub authors: String,
-    pub venue: String,
-    pub year: u64,
-    pub what: String,
+    pub about: Paper,
     /// The name of the reading that all of this page is about.
     pub reading: String,
-    pub points: Vec<PointPage>,
+    pub points: Vec<Point>,
     /// Every reading that was run, that of the page among them.
     pub readings: Vec<ReadingPage>,
     /// Whether the grid of a search is beside the page.

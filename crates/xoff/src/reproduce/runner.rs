@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xoff_results::{failure, names};
 use xoff_run::recorder::record;
+use xoff_scenario::Loaded;
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::measure::{self, Measured};
 use xoff_scenario::reader::Text;
-use xoff_scenario::{Loaded, Scenario};
 use xoff_sweep::pool::{self, Failed, Job as _, Progress};
 use xoff_sweep::seal::{Fingerprint, build_id};
 use xoff_sweep::value::toml_text;
@@ -287,9 +287,23 @@ impl pool::Job for Job<'_> {
 
     fn run(&self) -> Result<(Run, bool), Failed> {
         match &self.group.what {
-            What::Scenario(scenario) => self.run_scenario(scenario),
+            What::Scenario(scenario) => {
+                let loaded = scenario.load(&self.group.options(self.options.scale, &self.cell, self.seed))?;
+                let measures = self.experiment.measures_of(self.group);
+                let inputs = measures.fold(Fingerprint::of(&loaded), |inputs, measure| {
+                    inputs.with(toml_text(&measure.value).as_bytes())
+                });
+                self.find_or(inputs, || self.simulate(&loaded))
+            }
             What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
-            What::Model(model) => self.run_model(model),
+            What::Model(model) => {
+                let inputs = Fingerprint::start().with(model.value.as_bytes());
+                let sets = self.group.sets(self.options.scale, &self.cell);
+                let inputs = sets
+                    .iter()
+                    .fold(inputs, |inputs, set| inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes()));
+                self.find_or(inputs, || self.evaluate(model))
+            }
         }
     }
 }
@@ -299,83 +313,55 @@ impl Job<'_> {
         name_of(self.experiment, self.group, &self.cell, self.options.scale, self.seed)
     }
 
-    /// `runs/pcn-fig2/FINGERPRINT.json`: what several readings run alike is run once.
-    fn file(&self, origin: &Origin) -> PathBuf {
-        self.options.folder.join("runs").join(&self.experiment.id).join(format!("{}.json", origin.inputs))
-    }
-
-    fn run_model(&self, model: &Text) -> Result<(Run, bool), Failed> {
-        let scale = self.options.scale;
-        let mut inputs = Fingerprint::start().with(model.value.as_bytes());
-        for set in self.group.sets(scale, &self.cell) {
-            inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
-        }
+    /// The run of these inputs, found or made. It is kept as `runs/pcn-fig2/FINGERPRINT.json`: what several readings run
+    /// alike is run once.
+    fn find_or(&self, inputs: Fingerprint, make: impl FnOnce() -> Result<Run, Failed>) -> Result<(Run, bool), Failed> {
         let origin = self.options.origin(inputs, self.build);
-        let path = self.file(&origin);
+        let folder = self.options.folder.join("runs").join(&self.experiment.id);
+        let path = folder.join(format!("{}.json", origin.inputs));
         if let Some(run) = store::load(&path, &origin) {
             return Ok((run, false));
         }
-        let began = Instant::now();
-        let measured = parameters(self.group, &self.cell, scale)
-            .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
-            .map_err(|problem| Failed::BadInput(vec![problem]))?;
-        let cpu_seconds = began.elapsed().as_secs_f64();
-        let run = Run { inputs: origin.inputs.clone(), seed: self.seed, measured, cpu_seconds, ..Run::default() };
+        let run = Run { inputs: origin.inputs.clone(), seed: self.seed, ..make()? };
         store::save(&path, &origin, &run)?;
         Ok((run, true))
     }
 
-    fn run_scenario(&self, scenario: &Scenario) -> Result<(Run, bool), Failed> {
-        let loaded = scenario.load(&self.group.options(self.options.scale, &self.cell, self.seed))?;
-        let mut inputs = Fingerprint::of(&loaded);
-        for measure in self.experiment.measures_of(self.group) {
-            inputs = inputs.with(toml_text(&measure.value).as_bytes());
-        }
-        let origin = self.options.origin(inputs, self.build);
-        let path = self.file(&origin);
-        if let Some(run) = store::load(&path, &origin) {
-            return Ok((run, false));
-        }
+    fn evaluate(&self, model: &Text) -> Result<Run, Failed> {
+        let began = Instant::now();
+        let measured = parameters(self.group, &self.cell, self.options.scale)
+            .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
+            .map_err(|problem| Failed::BadInput(vec![problem]))?;
+        Ok(Run { measured, cpu_seconds: began.elapsed().as_secs_f64(), ..Run::default() })
+    }
+
+    fn simulate(&self, loaded: &Loaded) -> Result<Run, Failed> {
         let measures =
-            read_measures(self.experiment, self.group, &loaded).map_err(|problem| Failed::BadInput(vec![problem]))?;
-        let recording = record(&loaded, &measures, |_| {})?;
+            read_measures(self.experiment, self.group, loaded).map_err(|problem| Failed::BadInput(vec![problem]))?;
+        let recording = record(loaded, &measures, |_| {})?;
         if let Some(why) = &recording.imbalance {
             // A fault of the simulator: no number of this run can be trusted.
             return Err(Failed::System(io::Error::other(format!("{}: {why}", self.name()))));
         }
-        let measured = measures.take(&loaded.plan, &recording);
         let explain = |of| failure::explain(of, &names::Names::of(&loaded.plan));
-        let run = Run {
-            inputs: origin.inputs.clone(),
-            seed: self.seed,
-            measured,
+        Ok(Run {
+            measured: measures.take(&loaded.plan, &recording),
             failure: recording.failure.as_ref().map(explain),
             cpu_seconds: recording.cpu_seconds,
             packet_hops: recording.counters.packet_hops,
-            found: false,
-        };
-        store::save(&path, &origin, &run)?;
-        Ok((run, true))
+            ..Run::default()
+        })
     }
 }
 
 /// The experiments whose runs these need: their own, and those that they take runs from.
 pub fn needed<'a>(catalogue: &'a Catalogue, asked: &[&'a Experiment], also: &[String]) -> Vec<&'a Experiment> {
     let mut ids: Vec<&str> = also.iter().map(String::as_str).collect();
-    for experiment in asked {
-        ids.push(&experiment.id);
-    }
+    ids.extend(asked.iter().map(|experiment| experiment.id.as_str()));
     let mut at = 0;
-    while at < ids.len() {
-        let Some(experiment) = catalogue.experiment(ids[at]) else {
-            at += 1;
-            continue;
-        };
-        for group in &experiment.groups {
-            if let What::From(other) = &group.what {
-                ids.push(&other.value);
-            }
-        }
+    while let Some(id) = ids.get(at) {
+        let groups = catalogue.experiment(id).map_or(&[][..], |experiment| &experiment.groups);
+        ids.extend(groups.iter().filter_map(RunGroup::source));
         at += 1;
     }
     catalogue.experiments.iter().filter(|experiment| ids.contains(&experiment.id.as_str())).collect()

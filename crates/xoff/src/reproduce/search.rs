@@ -4,7 +4,7 @@
 use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
-use super::reading::Readings;
+use super::reading::{Point, Readings};
 use super::report::Totals;
 use super::report_data::{ClaimResult, Verdict};
 use super::results::Results;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use xoff_results::figures::chart::{Axis, AxisUnit, Chart, Line};
 use xoff_results::figures::colour;
 use xoff_scenario::Diagnostic;
+use xoff_sweep::plan;
 use xoff_sweep::pool::{Failed, Progress};
 
 /// More combinations than this are no search but a lottery.
@@ -45,7 +46,7 @@ pub const STATED: &str = "stated";
 
 /// The combinations that naming some points asks for; `all` for every point.
 fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Diagnostic> {
-    let of = |name: &str| readings.points.iter().position(|point| point.name.value == name);
+    let of = |name: &str| readings.points.iter().position(|point| point.name == name);
     let mut varied: Vec<usize> = Vec::new();
     for name in wanted {
         match of(name) {
@@ -53,7 +54,7 @@ fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, V
             None if name == STATED => varied.extend(&readings.searched),
             None if name == "all" => varied.extend(0..readings.points.len()),
             None => {
-                let names = || readings.points.iter().map(|point| point.name.value.as_str());
+                let names = || readings.points.iter().map(|point| point.name.as_str());
                 let error = Diagnostic::new(format!("`{}` leaves no point `{name}` open", readings.paper));
                 let known = names().collect::<Vec<_>>().join(", ");
                 return Err(error.label(format!("its points are {known}")).nearest(name, names()));
@@ -67,17 +68,11 @@ fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, V
         let error = Diagnostic::new(format!("{count} combinations are more than {MOST}"));
         return Err(error.help("name the points that matter: --search POINT,POINT"));
     }
-    let mut all = vec![vec![0; readings.points.len()]];
-    for &point in &varied {
-        let set = |choices: Vec<usize>, choice: usize| {
-            let mut own = choices;
-            own[point] = choice;
-            own
-        };
-        let longer =
-            |start: Vec<usize>| (0..readings.points[point].choices.len()).map(move |choice| set(start.clone(), choice));
-        all = all.into_iter().flat_map(longer).collect();
-    }
+    let choices = |(index, point): (usize, &Point)| match varied.contains(&index) {
+        true => (0..point.choices.len()).collect(),
+        false => vec![0],
+    };
+    let all = plan::combinations(readings.points.iter().enumerate().map(choices));
     Ok((varied, all))
 }
 
@@ -128,7 +123,7 @@ impl<'a> Prepared<'a> {
             tried.push(Tried::new(self.readings, &self.varied, choices, &judged));
         }
         tried.sort_by_key(|of| std::cmp::Reverse((of.totals.holds + of.totals.in_direction, of.totals.holds)));
-        let name = |&point: &usize| self.readings.points[point].name.value.clone();
+        let name = |&point: &usize| self.readings.points[point].name.clone();
         Ok(Search {
             paper: self.paper().to_owned(),
             points: self.varied.iter().map(name).collect(),
@@ -167,7 +162,7 @@ fn forms(
 
 impl Tried {
     fn new(readings: &Readings, varied: &[usize], choices: &[usize], judged: &[ClaimResult]) -> Tried {
-        let name = |&point: &usize| readings.points[point].choices[choices[point]].name.value.clone();
+        let name = |&point: &usize| readings.points[point].choices[choices[point]].name.clone();
         let same = readings.all.iter().filter(|reading| reading.choices == choices);
         Tried {
             choices: varied.iter().map(name).collect(),

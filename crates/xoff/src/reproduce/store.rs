@@ -18,14 +18,16 @@ pub struct Origin {
     pub any_build: bool,
 }
 
-/// The run kept in `path`, if it is of this origin and as it was written.
-pub fn load(path: &Path, origin: &Origin) -> Option<Run> {
+/// What is kept in `path`, if it is of this origin and as it was written.
+pub(super) fn find(path: &Path, origin: &Origin) -> Option<Value> {
     let value = seal::load(path)?;
     let same_build = origin.any_build || value["build"].as_str()? == origin.build;
-    if value["inputs"].as_str()? != origin.inputs || !same_build {
-        return None;
-    }
-    run_of(&value)
+    (same_build && value["inputs"].as_str()? == origin.inputs).then_some(value)
+}
+
+/// The run kept in `path`, if it is of this origin and as it was written.
+pub fn load(path: &Path, origin: &Origin) -> Option<Run> {
+    run_of(&find(path, origin)?)
 }
 
 fn run_of(value: &Value) -> Option<Run> {

@@ -38,7 +38,7 @@ pub fn csv(report: &Report) -> String {
             let count = |count: Option<usize>| count.map(|count| count.to_string()).unwrap_or_default();
             write(&[
                 claim.id.clone(),
-                paper.id.clone(),
+                paper.about.id.clone(),
                 claim.experiment.clone(),
                 claim.verdict.words().to_owned(),
                 claim.paper.clone(),
@@ -79,8 +79,8 @@ pub fn json(report: &Report) -> Value {
         .iter()
         .map(|paper| {
             json!({
-                "id": paper.id,
-                "title": paper.title,
+                "id": paper.about.id,
+                "title": paper.about.title,
                 "reading": paper.reading,
                 "totals": totals(&Totals::of(paper.claims())),
                 "points": paper.points,
@@ -89,7 +89,7 @@ pub fn json(report: &Report) -> Value {
         })
         .collect();
     let of_paper = |paper: &'_ crate::reproduce::report_data::PaperPage| {
-        paper.claims().map(|claim| of_claim(&paper.id, claim)).collect::<Vec<_>>()
+        paper.claims().map(|claim| of_claim(&paper.about.id, claim)).collect::<Vec<_>>()
     };
     json!({
         "version": report.version,

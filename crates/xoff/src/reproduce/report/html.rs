@@ -19,7 +19,7 @@ pub fn pages(report: &Report) -> Result<Vec<(String, String)>, minijinja::Error>
         vec![("report.html".to_owned(), environment.get_template("report")?.render(Serde(&front(report)))?)];
     for paper in &report.papers {
         let page = environment.get_template("paper")?.render(Serde(&of_paper(report, paper)))?;
-        pages.push((format!("{}.html", paper.id), page));
+        pages.push((format!("{}.html", paper.about.id), page));
     }
     Ok(pages)
 }
@@ -31,8 +31,8 @@ fn front(report: &Report) -> Value {
         .map(|paper| {
             let experiments: Vec<Value> = paper.experiments.iter().map(listed).collect();
             json!({
-                "id": paper.id,
-                "title": paper.title,
+                "id": paper.about.id,
+                "title": paper.about.title,
                 "source": source(paper),
                 "totals": totals(&Totals::of(paper.claims())),
                 "experiments": experiments,
@@ -104,10 +104,10 @@ fn of_paper(report: &Report, paper: &PaperPage) -> Value {
         paper.experiments.iter().map(|one| of_experiment(report, one, &paper.deviations)).collect();
     let (runs, cpu_seconds) = paper.runs();
     json!({
-        "id": paper.id,
-        "title": paper.title,
+        "id": paper.about.id,
+        "title": paper.about.title,
         "source": source(paper),
-        "what": paper.what,
+        "what": paper.about.what,
         "facts": facts(report, runs, cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
         "finding": Totals::of(paper.claims()).finding(),

@@ -76,8 +76,8 @@ fn again(report: &Report, name: &str) -> String {
 
 /// Authors, venue and year of a paper, as far as they are known.
 fn source(paper: &PaperPage) -> String {
-    let year = if paper.year > 0 { paper.year.to_string() } else { String::new() };
-    let parts = [paper.authors.clone(), paper.venue.clone(), year];
+    let year = if paper.about.year > 0 { paper.about.year.to_string() } else { String::new() };
+    let parts = [paper.about.authors.clone(), paper.about.venue.clone(), year];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::reproduce::report_data::{
-    ChoicePage, Deviation, ExperimentPage, PaperPage, PointPage, ReadingPage, Report, Seeds, TableShown,
-};
+use crate::reproduce::catalogue::Paper;
+use crate::reproduce::reading::{Choice, Point};
+use crate::reproduce::report_data::{Deviation, ExperimentPage, PaperPage, ReadingPage, Report, Seeds, TableShown};
 use crate::reproduce::results::Estimate;
 use xoff_results::page::Figure;
 
@@ -39,15 +39,16 @@ fn claims() -> Vec<ClaimResult> {
 }
 
 /// An open point, the chosen reading, and one under which nothing holds.
-fn readings() -> (Vec<PointPage>, Vec<ReadingPage>) {
-    let choice = |name: &str, reading: &str| ChoicePage {
+fn readings() -> (Vec<Point>, Vec<ReadingPage>) {
+    let choice = |name: &str, reading: &str| Choice {
         name: name.into(),
         what: format!("what {name} is"),
         evidence: vec!["Sec. 3 says <so>.".into()],
         against: vec!["Fig. 5 does not.".into()],
         readings: vec![reading.into()],
+        changes: Vec::new(),
     };
-    let point = PointPage {
+    let point = Point {
         name: "xon".into(),
         title: "XON".into(),
         paper: "Gives XOFF only.".into(),
@@ -109,12 +110,14 @@ fn report() -> Report {
     };
     let (points, readings) = readings();
     let paper = PaperPage {
-        id: "pcn".into(),
-        title: "Re-architecting".into(),
-        authors: "A. Author".into(),
-        venue: "NSDI".into(),
-        year: 2020,
-        what: "What it is.".into(),
+        about: Paper {
+            id: "pcn".into(),
+            title: "Re-architecting".into(),
+            authors: "A. Author".into(),
+            venue: "NSDI".into(),
+            year: 2020,
+            what: "What it is.".into(),
+        },
         reading: "cited".into(),
         points,
         readings,

@@ -99,7 +99,7 @@ fn totals(report: &Report) -> String {
         grid.row([vec![name.to_owned(), reading.to_owned()], counts.to_vec(), of.percents().to_vec()].concat());
     };
     for paper in &report.papers {
-        row(&paper.id, &shorten(&paper.reading, 12), Totals::of(paper.claims()));
+        row(&paper.about.id, &shorten(&paper.reading, 12), Totals::of(paper.claims()));
         for other in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
             row("", &shorten(&other.reading.name, 12), other.totals);
         }

@@ -9,10 +9,9 @@ use crate::reproduce::report_data::Pictured;
 use crate::reproduce::results::same_value;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
-use crate::reproduce::store::Origin;
+use crate::reproduce::store;
 use serde_json::json;
 use std::io;
-use std::path::Path;
 use xoff_engine::Time;
 use xoff_engine::quantity::format_span;
 use xoff_results::figures::tree;
@@ -139,13 +138,13 @@ impl pool::Job for Job<'_> {
         let origin = self.options.origin(self.inputs(), self.build);
         let file = format!("{}-tree.json", origin.inputs);
         let path = self.options.folder.join("runs").join(&self.experiment.id).join(file);
-        let found = load(&path, &origin);
+        let found = store::find(&path, &origin).and_then(|value| serde_json::from_value(value["scene"].clone()).ok());
         let made = found.is_none();
         let mut scene = match found {
             Some(scene) => scene,
             None => {
                 let scene = self.scene()?;
-                save(&path, &origin, &scene)?;
+                seal::save(&path, &json!({ "inputs": origin.inputs, "build": origin.build, "scene": scene }))?;
                 scene
             }
         };
@@ -181,15 +180,4 @@ impl Job<'_> {
             png: tree::png(scene)?,
         })
     }
-}
-
-fn load(path: &Path, origin: &Origin) -> Option<Scene> {
-    let value = seal::load(path)?;
-    let same_build = origin.any_build || value["build"].as_str()? == origin.build;
-    let same = same_build && value["inputs"].as_str()? == origin.inputs;
-    if same { serde_json::from_value(value["scene"].clone()).ok() } else { None }
-}
-
-fn save(path: &Path, origin: &Origin, scene: &Scene) -> io::Result<()> {
-    seal::save(path, &json!({ "inputs": origin.inputs, "build": origin.build, "scene": scene }))
 }

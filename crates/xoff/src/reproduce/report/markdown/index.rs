@@ -34,7 +34,7 @@ pub fn page(report: &Report, paths: &PagePaths) -> String {
 fn example(report: &Report) -> Option<(&str, &str)> {
     report.papers.iter().find_map(|paper| {
         let run = paper.experiments.iter().find(|experiment| experiment.setting != "design")?;
-        Some((paper.id.as_str(), run.id.as_str()))
+        Some((paper.about.id.as_str(), run.id.as_str()))
     })
 }
 
@@ -46,7 +46,7 @@ fn verdicts(report: &Report, paths: &PagePaths) -> String {
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for paper in &report.papers {
-        rows.push(row(link(&paper.id, &place(paper, paths)), cell(&paper.reading), Totals::of(paper.claims())));
+        rows.push(row(link(&paper.about.id, &place(paper, paths)), cell(&paper.reading), Totals::of(paper.claims())));
     }
     rows.push(row("**all**".into(), String::new(), Totals::of(report.claims())));
     let head = [
@@ -80,7 +80,7 @@ fn alternatives(report: &Report) -> String {
         for row in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
             let of = &row.totals;
             let counts = [of.holds, of.in_direction, of.does_not_hold].map(|n| n.to_string());
-            let own = vec![cell(&paper.id), cell(&row.reading.name), cell(&row.reading.title)];
+            let own = vec![cell(&paper.about.id), cell(&row.reading.name), cell(&row.reading.title)];
             rows.push([own, counts.to_vec(), of.percents().to_vec()].concat());
         }
     }
@@ -102,7 +102,7 @@ fn alternatives(report: &Report) -> String {
 
 /// The page of a paper, from the index.
 fn place(paper: &PaperPage, paths: &PagePaths) -> String {
-    format!("{}{}.md", paths.pages, paper.id)
+    format!("{}{}.md", paths.pages, paper.about.id)
 }
 
 fn facts(report: &Report) -> String {
@@ -129,8 +129,8 @@ fn of_paper(paper: &PaperPage, paths: &PagePaths) -> String {
     let page = place(paper, paths);
     format!(
         "## {}\n\n[{}]({page}). {}.\n\n{}",
-        inline(&paper.id),
-        inline(&paper.title),
+        inline(&paper.about.id),
+        inline(&paper.about.title),
         sentence(&Totals::of(paper.claims())),
         experiments(paper, &page)
     )

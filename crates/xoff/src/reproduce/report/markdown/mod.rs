@@ -28,7 +28,7 @@ pub const FIGURES: &str = "figures";
 pub fn markdown(report: &Report, paths: &PagePaths) -> Vec<(String, String)> {
     let mut pages = vec![(paths.index.to_owned(), tidy(&index::page(report, paths)))];
     for paper in &report.papers {
-        pages.push((format!("{}{}.md", paths.pages, paper.id), tidy(&paper::page(report, paper, paths))));
+        pages.push((format!("{}{}.md", paths.pages, paper.about.id), tidy(&paper::page(report, paper, paths))));
     }
     pages
 }

@@ -8,21 +8,21 @@ use crate::reproduce::report::{
 use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 
 pub fn page(report: &Report, paper: &PaperPage, paths: &PagePaths) -> String {
-    let mut out = format!("# {}: {}\n\n", inline(&paper.id), inline(&paper.title));
+    let mut out = format!("# {}: {}\n\n", inline(&paper.about.id), inline(&paper.about.title));
     out.push_str(&format!(
         "{}. {}\n\n",
         inline(&source(paper)),
         link("All papers", &(paths.back.to_owned() + paths.index))
     ));
-    out.push_str(&format!("{}\n\n", inline(&paper.what)));
+    out.push_str(&format!("{}\n\n", inline(&paper.about.what)));
     out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(paper.claims()))));
     out.push_str(&experiments(paper, ""));
     out.push_str(&format!(
         "All of it again: `{}`. What is run is in `experiments/{id}/`, what the paper says in `claims/{id}.toml`. In the \
          tables of claims *paper* is its number and *ours* the mean over seeds with its 95 % confidence interval; \
          *accepted* was set before the runs.\n\n",
-        again(report, &paper.id),
-        id = paper.id
+        again(report, &paper.about.id),
+        id = paper.about.id
     ));
     out.push_str(&how_it_is_read(paper));
     for experiment in &paper.experiments {
@@ -45,8 +45,8 @@ fn how_it_is_read(paper: &PaperPage) -> String {
         "## How the paper is read\n\nThis page is about the reading *{}*; another is run with `xoff reproduce {} \
          --interpretation NAME`. Points, choices and readings are in `experiments/{}/interpretations.toml`.\n\n",
         inline(&paper.reading),
-        paper.id,
-        paper.id
+        paper.about.id,
+        paper.about.id
     );
     out.push_str(&readings_table(paper));
     for point in &paper.points {
@@ -71,7 +71,7 @@ fn how_it_is_read(paper: &PaperPage) -> String {
         out.push_str(&format!(
             "What was tried before these were chosen, with other seeds: every combination of choices and the verdict of \
              every claim under it, [{id}-search.csv]({id}-search.csv).\n\n![Readings tried]({FIGURES}/{id}-search.svg)\n\n",
-            id = paper.id
+            id = paper.about.id
         ));
     }
     out + &differences(paper)
