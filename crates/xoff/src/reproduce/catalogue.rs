@@ -3,7 +3,7 @@
 use super::claims::{self, Claim};
 use super::experiment::{Experiment, What};
 use super::reading::Readings;
-use super::report_data::Deviation;
+use super::report_data::{Deviation, Paper};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source, suggestion};
@@ -13,17 +13,6 @@ use xoff_scenario::tree;
 
 /// Files of more than this are no data of ours.
 const LARGEST_BYTES: u64 = 16_000_000;
-
-#[derive(Clone, Debug, Default)]
-pub struct Paper {
-    /// `pcn`.
-    pub id: String,
-    pub title: String,
-    pub authors: String,
-    pub venue: String,
-    pub year: u64,
-    pub what: String,
-}
 
 /// What can be reproduced.
 #[derive(Clone)]

@@ -5,7 +5,7 @@
 
 use super::change::Change;
 use super::experiment::{Experiment, RunGroup};
-use serde::Serialize;
+use super::report_data::{Choice, Point};
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::reader::{Result, Table, Text};
 
@@ -19,31 +19,6 @@ pub struct Readings {
     pub searched: Vec<usize>,
     /// The main one first. A paper without the file has one, and no points.
     pub all: Vec<Reading>,
-}
-
-/// Something that the paper leaves open.
-#[derive(Clone, Debug, Serialize)]
-pub struct Point {
-    pub name: String,
-    pub title: String,
-    /// What the paper says of it, and where.
-    pub paper: String,
-    /// The main one first.
-    pub choices: Vec<Choice>,
-}
-
-/// One answer to it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Choice {
-    pub name: String,
-    pub what: String,
-    /// Sentences, citations, equations, code of the same group.
-    pub evidence: Vec<String>,
-    pub against: Vec<String>,
-    /// Names of the readings that take it.
-    pub readings: Vec<String>,
-    #[serde(skip)]
-    pub(super) changes: Vec<Change>,
 }
 
 /// One choice of every point.

@@ -1,7 +1,6 @@
 //! What the program says about a paper: verdicts, figures and what they rest on. Reports are made of this alone.
 
-use super::catalogue::Paper;
-use super::reading::Point;
+use super::change::Change;
 use super::results::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -92,6 +91,31 @@ pub struct Deviation {
     pub effect: String,
 }
 
+/// Something that the paper leaves open.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    pub name: String,
+    pub title: String,
+    /// What the paper says of it, and where.
+    pub paper: String,
+    /// The main one first.
+    pub choices: Vec<Choice>,
+}
+
+/// One answer to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Choice {
+    pub name: String,
+    pub what: String,
+    /// Sentences, citations, equations, code of the same group.
+    pub evidence: Vec<String>,
+    pub against: Vec<String>,
+    /// Names of the readings that take it.
+    pub readings: Vec<String>,
+    #[serde(skip)]
+    pub(super) changes: Vec<Change>,
+}
+
 /// What became of the claims under one reading.
 #[derive(Clone, Debug)]
 pub struct ReadingPage {
@@ -149,6 +173,17 @@ pub struct ExperimentPage {
     pub packet_hops: u64,
     /// Runs in which the simulated network failed: which, and why.
     pub failures: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Paper {
+    /// `pcn`.
+    pub id: String,
+    pub title: String,
+    pub authors: String,
+    pub venue: String,
+    pub year: u64,
+    pub what: String,
 }
 
 #[derive(Clone, Debug, Default)]

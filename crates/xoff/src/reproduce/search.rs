@@ -4,9 +4,9 @@
 use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
-use super::reading::{Point, Readings};
+use super::reading::Readings;
 use super::report::Totals;
-use super::report_data::{ClaimResult, Verdict};
+use super::report_data::{ClaimResult, Point, Verdict};
 use super::results::Results;
 use super::runner::{self, RunOptions};
 use super::scale::Scale;

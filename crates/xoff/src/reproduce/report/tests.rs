@@ -1,7 +1,7 @@
 use super::*;
-use crate::reproduce::catalogue::Paper;
-use crate::reproduce::reading::{Choice, Point};
-use crate::reproduce::report_data::{Deviation, ExperimentPage, PaperPage, ReadingPage, Report, Seeds, TableShown};
+use crate::reproduce::report_data::{
+    Choice, Deviation, ExperimentPage, Paper, PaperPage, Point, ReadingPage, Report, Seeds, TableShown,
+};
 use crate::reproduce::results::Estimate;
 use xoff_results::page::Figure;
 
