@@ -174,21 +174,21 @@ fn case(tell: (&'static str, &'static str), every: usize) -> Case {
 #[test]
 fn run() {
     let args = ["run", "tiny.toml", "--quiet", "--out", "out"];
-    let case = case(("run.json", "\"seed\": 7,"), 1);
+    let case = case(("run.json", "\"seed\": 7,"), 3);
     with_old_result(Bench::with("tiny.toml", TINY), &args, &["--seed", "7"], case).walk();
 }
 
 #[test]
 fn run_where_names_cannot_be_exchanged() {
     let args = ["run", "tiny.toml", "--quiet", "--out", "out"];
-    let case = Case { plain: true, ..case(("run.json", "\"seed\": 7,"), 2) };
+    let case = Case { plain: true, ..case(("run.json", "\"seed\": 7,"), 5) };
     with_old_result(Bench::with("tiny.toml", TINY), &args, &["--seed", "7"], case).walk();
 }
 
 #[test]
 fn compare() {
     let args = ["compare", "tiny.toml", "--schemes", "none,dcqcn", "--quiet", "--out", "out"];
-    let case = case(("comparison.json", "\"seed\": 7,"), 12);
+    let case = case(("comparison.json", "\"seed\": 7,"), 24);
     with_old_result(Bench::with("tiny.toml", TINY), &args, &["--seed", "7"], case).walk();
 }
 
@@ -196,6 +196,6 @@ fn compare() {
 #[test]
 fn reproduce() {
     let args = ["reproduce", "toy", "--quiet", "--jobs", "1", "--out", "out"];
-    let case = case(("report.html", "--seeds 3"), 24);
+    let case = case(("report.html", "--seeds 3"), 40);
     with_old_result(paper::toy(), &args, &["--seeds", "3"], case).walk();
 }

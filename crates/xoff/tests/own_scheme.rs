@@ -16,6 +16,15 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Options of cargo that compile the new crate and those of the checkout without optimisation.
+fn unoptimised(checkout: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(checkout.join("crates")).unwrap();
+    let folders = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let crates = folders.map(|name| if name == "xoff" { name } else { format!("xoff-{name}") });
+    let option = |name| ["--config".to_owned(), format!("profile.dev.package.{name}.opt-level=0")];
+    crates.chain(["half-way".to_owned()]).flat_map(option).collect()
+}
+
 #[test]
 fn it_is_built_tested_compared_and_traced() {
     let bench = Bench::new();
@@ -25,15 +34,15 @@ fn it_is_built_tested_compared_and_traced() {
     assert!(told.contains(&format!("the checkout {}", checkout.display())), "{told}");
     let project = bench.path.join("half-way");
 
-    // Beside the checkout's own and as that is compiled, so that what both use is compiled once. The scheme itself is not
-    // optimised: compiling the network with it would take longer than what is simulated here. `scripts/installed` builds
-    // one as its manifest says.
+    // In the checkout's own target folder, where crates of others are found compiled. Cargo names a path outside of its
+    // workspace in another way, so it compiles Xoff's crates again: without optimisation, which would take longer than what
+    // is simulated here. `scripts/installed` builds a scheme as its manifest says.
     let target = Path::new(env!("CARGO_BIN_EXE_xoff")).ancestors().nth(2).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     output(
         cargo
             .args(["test", "--quiet", "--offline", "--test", "against_none"])
-            .args(["--config", "profile.dev.package.half-way.opt-level=0"])
+            .args(unoptimised(&checkout))
             .current_dir(&project)
             .env("CARGO_TARGET_DIR", target),
     );
