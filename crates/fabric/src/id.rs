@@ -3,7 +3,7 @@
 //! The same port, host or flow has another number in another part, and yet another in the network as a whole: its
 //! name, which is a plain `u32` and finds no row in a table of a part.
 
-pub use crate::contract::packet::CardId;
+pub use crate::contract::packet::FlowEntryId;
 
 xoff_engine::ids! {
     /// One end of a link, among the ports of a part: `Part::ports`, and all that is kept by port.
@@ -20,9 +20,9 @@ xoff_engine::ids! {
     SenderId;
     /// The receiving end of a flow: `Part::receivers`.
     ReceiverId;
-    /// A flow in the run as a whole: `World::presences`.
-    PresenceId;
-    /// A source of traffic in the run as a whole: `World::feeds`.
+    /// A flow in the run as a whole: `World::flow_states`.
+    FlowStateId;
+    /// A source of traffic in the run as a whole: `World::sources`.
     SourceId;
 }
 

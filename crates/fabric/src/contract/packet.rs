@@ -5,9 +5,8 @@ pub use crate::contract::precision::{INT_HOPS, IntHop};
 use xoff_engine::{Span, Time};
 
 xoff_engine::ids! {
-    /// The card of a flow, among the cards of the part where its packet is: `Part::cards`, and all that is kept by
-    /// card.
-    CardId;
+    /// The entry of a flow in the part where its packet is.
+    FlowEntryId;
 }
 
 /// The IPv4 ECN field.
@@ -64,8 +63,8 @@ impl Kind {
 pub(crate) struct Packet {
     /// When the packet (or the one it acknowledges) left its sender's NIC; see [`ECHO_BITS`].
     pub stamp: Time,
-    /// Card of its flow; cards are reused only after the flow's last packet is gone.
-    pub flow: CardId,
+    /// Entry of its flow; entries are reused only after the flow's last packet is gone.
+    pub flow: FlowEntryId,
     /// Data: packet number. ACK, NAK: the next packet expected.
     pub psn: u32,
     /// Cursor into the route memory, at the next egress port; or a [`TableRoute`] where switches choose.
@@ -88,7 +87,7 @@ impl Packet {
     pub fn pfc(due: u8, on: u8, lasts: Time, frame_bytes: u16) -> Packet {
         Packet {
             stamp: lasts,
-            flow: CardId::new(u32::from(due)),
+            flow: FlowEntryId::new(u32::from(due)),
             psn: u32::from(on),
             extra: NO_EXTRA,
             frame_bytes,

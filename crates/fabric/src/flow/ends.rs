@@ -7,7 +7,7 @@ use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::Pacing;
 use crate::flow::transport::messages::Cut;
 use crate::flow::transport::{Requester, Responder, Stream};
-use crate::id::{CardId, HostId, SourceId};
+use crate::id::{FlowEntryId, HostId, SourceId};
 use crate::network::plan::HostSettings;
 use xoff_engine::{Span, Time};
 
@@ -18,7 +18,7 @@ pub struct Sender<Rp> {
     pub requester: Requester,
     pub pacing: Pacing,
     pub host: HostId,
-    pub card: CardId,
+    pub entry: FlowEntryId,
     pub class: u8,
     pub int: bool,
     /// Flags that all its packets have: [`TRANSIT`](crate::contract::packet::TRANSIT) if a switch on its way shapes it.
@@ -79,7 +79,7 @@ pub struct Receiver<Np> {
     pub np: Np,
     pub responder: Responder,
     pub host: HostId,
-    pub card: CardId,
+    pub entry: FlowEntryId,
     /// Its source wants to know of deliveries.
     pub tells: bool,
     pub ack_frame: u16,

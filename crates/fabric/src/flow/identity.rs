@@ -4,7 +4,7 @@
 //! sources do, and when, does not enter it, so traffic elsewhere cannot move a flow.
 
 use crate::contract::traffic::FlowSpec;
-use crate::id::{PresenceId, ReceiverId, SenderId};
+use crate::id::{FlowStateId, ReceiverId, SenderId};
 use xoff_engine::rng::mix;
 
 /// A source as flows know it: a hash of its name, or of its place where it has none.
@@ -40,9 +40,9 @@ pub fn ends(src: u32, dst: u32) -> u16 {
 }
 
 /// What a part knows of a flow whose packets it may hold: what is read at every hop, and where its ends are
-/// if they are here. Packets name their flow by its card.
+/// if they are here. Packets name their flow by its entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Card {
+pub struct FlowEntry {
     /// Its number in the run: unique, and never used again.
     pub id: u32,
     /// A hash of what it is.
@@ -52,7 +52,7 @@ pub struct Card {
     pub weight: u16,
     pub scheme: u8,
     /// What the run knows it by.
-    pub presence: PresenceId,
+    pub flow_state: FlowStateId,
     /// Its sender and its receiver, or none if that end is in another part.
     pub sender: SenderId,
     pub receiver: ReceiverId,
@@ -62,7 +62,7 @@ pub struct Card {
     pub notification_frame: u16,
 }
 
-const _: () = assert!(size_of::<Card>() == 32, "one is read at every hop");
+const _: () = assert!(size_of::<FlowEntry>() == 32, "one is read at every hop");
 
 #[cfg(test)]
 mod tests {

@@ -33,8 +33,8 @@ pub struct Port {
     pub owner: u32,
     /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
     pub tx_packets: u32,
-    /// Which of the [`Media`] its link is.
-    pub medium: MediumId,
+    /// Which of the [`LinkTypes`] its link is.
+    pub link_type: LinkTypeId,
     /// The number that the port at the other end of its link has at its switch: packets come in there by it.
     pub far_local: u16,
     pub waiting: u8,
@@ -49,13 +49,13 @@ pub struct Port {
 const _: () = assert!(size_of::<Port>() == 64, "the hot path is laid out around it");
 
 xoff_engine::ids! {
-    /// One of the [`Media`] of a part.
-    MediumId;
+    /// One of the [`LinkTypes`] of a part.
+    LinkTypeId;
 }
 
 /// The rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
-pub struct Medium {
+pub struct LinkType {
     pub rate: LinkRate,
     pub rate_id: RateId,
     pub delay: Span,
@@ -63,54 +63,54 @@ pub struct Medium {
 
 /// The rates and delays that there are: few differ.
 #[derive(Debug)]
-pub struct Media {
+pub struct LinkTypes {
     rates: Arc<Rates>,
-    list: Table<MediumId, Medium>,
-    numbers: HashMap<(u64, u64), MediumId>,
+    list: Table<LinkTypeId, LinkType>,
+    numbers: HashMap<(u64, u64), LinkTypeId>,
     /// Of those at which serialisation is laborious: times by frame size, those that were needed.
-    known: Table<MediumId, Vec<Span>>,
+    known: Table<LinkTypeId, Vec<Span>>,
 }
 
-impl Media {
-    pub fn new(rates: &Arc<Rates>) -> Media {
-        Media { rates: Arc::clone(rates), list: Table::default(), numbers: HashMap::new(), known: Table::default() }
+impl LinkTypes {
+    pub fn new(rates: &Arc<Rates>) -> LinkTypes {
+        LinkTypes { rates: Arc::clone(rates), list: Table::default(), numbers: HashMap::new(), known: Table::default() }
     }
 
-    pub fn number(&mut self, rate: LinkRate, delay: Span) -> MediumId {
+    pub fn number(&mut self, rate: LinkRate, delay: Span) -> LinkTypeId {
         let what = (rate.rate().bps(), delay.ps());
-        let medium = || Medium { rate, rate_id: self.rates.id(rate.rate()), delay };
-        *self.numbers.entry(what).or_insert_with(|| self.list.push(medium()))
+        let link_type = || LinkType { rate, rate_id: self.rates.id(rate.rate()), delay };
+        *self.numbers.entry(what).or_insert_with(|| self.list.push(link_type()))
     }
 
     /// How long `wire_bytes` take onto the link of a port, and along it.
     #[inline(always)]
     pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
-        let Medium { rate, delay, .. } = self.list[port.medium];
+        let LinkType { rate, delay, .. } = self.list[port.link_type];
         let quick = rate.is_quick();
-        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium, wire_bytes) }, delay)
+        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.link_type, wire_bytes) }, delay)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, medium: MediumId, wire_bytes: u32) -> Span {
-        match self.known.get(medium).and_then(|known| known.get(wire_bytes as usize)) {
+    fn look_up(&mut self, link_type: LinkTypeId, wire_bytes: u32) -> Span {
+        match self.known.get(link_type).and_then(|known| known.get(wire_bytes as usize)) {
             Some(&span) if span != Span::ZERO => span,
-            _ => self.find_out(medium, wire_bytes),
+            _ => self.find_out(link_type, wire_bytes),
         }
     }
 
     #[cold]
-    fn find_out(&mut self, medium: MediumId, wire_bytes: u32) -> Span {
-        let (known, at) = (self.known.reach(medium, Vec::new), wire_bytes as usize);
+    fn find_out(&mut self, link_type: LinkTypeId, wire_bytes: u32) -> Span {
+        let (known, at) = (self.known.reach(link_type, Vec::new), wire_bytes as usize);
         if known.len() <= at {
             known.resize(at + 1, Span::ZERO);
         }
-        known[at] = self.list[medium].rate.serialise(wire_bytes);
+        known[at] = self.list[link_type].rate.serialise(wire_bytes);
         known[at]
     }
 
     #[inline(always)]
-    pub fn of(&self, port: &Port) -> Medium {
-        self.list[port.medium]
+    pub fn of(&self, port: &Port) -> LinkType {
+        self.list[port.link_type]
     }
 }
 
@@ -122,7 +122,7 @@ pub const LOSSY_LINK: u32 = 1 << 3;
 /// Its link leads into another domain.
 pub const LONG_HAUL: u32 = 1 << 4;
 /// Flows with shaped queues wait in line at it.
-pub const AWAITED: u32 = 1 << 5;
+pub const HAS_SHAPED_WAITERS: u32 = 1 << 5;
 /// It belongs to a VOQ switch: packets wait in virtual output queues.
 pub const HAS_VOQS: u32 = 1 << 6;
 /// Its frames are recorded.
@@ -134,9 +134,9 @@ pub const SCANS: u32 = 1 << 9;
 /// The order of scheduling counts: see [`crate::run::World`]'s `eager`. All ports have it, or none.
 pub const EAGER: u32 = 1 << 10;
 /// Its link ends in another part.
-pub const CUT: u32 = 1 << 11;
+pub const BOUNDARY: u32 = 1 << 11;
 /// It belongs to another part; here is what is in flight from it.
-pub const GHOST: u32 = 1 << 12;
+pub const REMOTE: u32 = 1 << 12;
 /// Its link ends at a host.
 pub const TO_HOST: u32 = 1 << 13;
 /// Its "transmission done" event has its sequence number but is not scheduled: nobody waits for it.
@@ -155,14 +155,14 @@ impl Port {
     /// The host that it belongs to, if it does to one.
     #[inline]
     pub fn host(&self) -> HostId {
-        debug_assert!(self.flags & (AT_HOST | GHOST) == AT_HOST, "no host of this part");
+        debug_assert!(self.flags & (AT_HOST | REMOTE) == AT_HOST, "no host of this part");
         HostId::new(self.owner)
     }
 
     /// The switch that it belongs to, if it does to one.
     #[inline]
     pub fn switch(&self) -> SwitchId {
-        debug_assert!(self.flags & (AT_HOST | GHOST) == 0, "no switch of this part");
+        debug_assert!(self.flags & (AT_HOST | REMOTE) == 0, "no switch of this part");
         SwitchId::new(self.owner)
     }
 

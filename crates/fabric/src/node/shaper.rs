@@ -1,7 +1,7 @@
 //! The queues of shaped flows, with the machines that set their rates.
 
 use crate::contract::scheme::Transit;
-use crate::id::{CardId, PortId, QueueId};
+use crate::id::{FlowEntryId, PortId, QueueId};
 use xoff_engine::{Fifo, Ring, Span, Table, Time};
 
 /// One flow's queue and machine.
@@ -33,12 +33,12 @@ impl<T: Transit> Shaped<T> {
 /// All shaped queues of a world.
 #[derive(Debug)]
 pub struct Shapers<T> {
-    /// By the card of the flow.
-    pub(crate) flows: Table<CardId, Option<Box<Shaped<T>>>>,
+    /// By the entry of the flow.
+    pub(crate) flows: Table<FlowEntryId, Option<Box<Shaped<T>>>>,
     /// By port: bytes that will leave by it. Empty until the first flow needs one, as is `lines`.
     pub(crate) port_bytes: Table<PortId, u64>,
     /// By egress queue: the flows that stand in line.
-    pub(crate) lines: Table<QueueId, Ring<CardId>>,
+    pub(crate) lines: Table<QueueId, Ring<FlowEntryId>>,
 }
 
 impl<T> Default for Shapers<T> {
@@ -48,11 +48,11 @@ impl<T> Default for Shapers<T> {
 }
 
 impl<T> Shapers<T> {
-    pub(crate) fn get(&self, flow: CardId) -> Option<&Shaped<T>> {
+    pub(crate) fn get(&self, flow: FlowEntryId) -> Option<&Shaped<T>> {
         self.flows.get(flow)?.as_deref()
     }
 
-    pub(crate) fn get_mut(&mut self, flow: CardId) -> Option<&mut Shaped<T>> {
+    pub(crate) fn get_mut(&mut self, flow: FlowEntryId) -> Option<&mut Shaped<T>> {
         self.flows.get_mut(flow)?.as_deref_mut()
     }
 
@@ -62,7 +62,7 @@ impl<T> Shapers<T> {
     }
 
     /// Bytes in the shaped queue of a flow, if it may have one.
-    pub fn bytes_of(&self, flow: CardId) -> Option<u64> {
+    pub fn bytes_of(&self, flow: FlowEntryId) -> Option<u64> {
         self.get(flow).map(|shaped| shaped.bytes)
     }
 

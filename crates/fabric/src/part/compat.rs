@@ -4,7 +4,7 @@
 use crate::contract::packet::Packet;
 use crate::contract::scheme::{Scheme, TIMERS};
 use crate::id::{PortId, QueueId, SenderId};
-use crate::node::port::{AWAITED, FREE_PENDING, FREE_RESERVED};
+use crate::node::port::{FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS};
 use crate::part::Part;
 use xoff_engine::{SharedRandom, Table, Time};
 
@@ -22,7 +22,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     pub(crate) fn passes_at_once(&self, egress: PortId, class: u8) -> bool {
         let out = &self.links.ports[egress];
-        out.is_idle(self.now, class, AWAITED) && out.waiting & !out.paused == 0
+        out.is_idle(self.now, class, HAS_SHAPED_WAITERS) && out.waiting & !out.paused == 0
     }
 
     /// Somebody comes to a port whose transmission ends, or has ended, without an event: it is scheduled now, or it

@@ -49,7 +49,8 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn answer_route(&self, data: &Packet) -> u32 {
         match TableRoute::of(data.route) {
             Some(TableRoute { path, .. }) => {
-                let [edge, _] = self.flows.trails[data.flow].edges.expect("a flow that switches forward has edges");
+                let [edge, _] =
+                    self.flows.route_storage[data.flow].edges.expect("a flow that switches forward has edges");
                 TableRoute { edge, path }.word()
             }
             None => self.paths.route_ports[data.route as usize + 1],
@@ -83,10 +84,10 @@ impl<S: Scheme> Part<S> {
                 port: self.local(id),
                 queue_bytes: port.queued_bytes,
                 paused: port.paused & 1 << packet.class != 0,
-                rate: self.links.media.of(port).rate.rate(),
+                rate: self.links.link_types.of(port).rate.rate(),
             }
         }));
-        let flow = self.flows.cards[packet.flow].name;
+        let flow = self.flows.entries[packet.flow].name;
         let facts = Forwarded { now: self.now, flow, path: route.path, class: packet.class };
         let chosen = self.paths.forwarding.machines[switch].pick(&facts, &candidates);
         self.paths.forwarding.candidates = candidates;
@@ -95,11 +96,11 @@ impl<S: Scheme> Part<S> {
 
     /// The port of a switch to the host where a packet ends, if that host is at this switch.
     fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
-        let card = &self.flows.cards[packet.flow];
+        let entry = &self.flows.entries[packet.flow];
         let host = match packet.kind {
-            Kind::Data if card.receiver != ReceiverId::NONE => self.flows.receivers[card.receiver].host,
-            Kind::Ack | Kind::Nak | Kind::Notification if card.sender != SenderId::NONE => {
-                self.flows.senders[card.sender].host
+            Kind::Data if entry.receiver != ReceiverId::NONE => self.flows.receivers[entry.receiver].host,
+            Kind::Ack | Kind::Nak | Kind::Notification if entry.sender != SenderId::NONE => {
+                self.flows.senders[entry.sender].host
             }
             _ => return None,
         };
@@ -117,7 +118,7 @@ impl<S: Scheme> Part<S> {
         }
         if packet.kind == Kind::Data {
             let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
-            self.flows.trails[packet.flow].note_hop(hop);
+            self.flows.route_storage[packet.flow].note_hop(hop);
         }
         false
     }

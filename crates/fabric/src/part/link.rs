@@ -3,7 +3,7 @@
 use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, QueueId};
-use crate::node::port::{AT_HOST, AWAITED, HAS_VOQS};
+use crate::node::port::{AT_HOST, HAS_SHAPED_WAITERS, HAS_VOQS};
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
@@ -78,7 +78,7 @@ impl<S: Scheme> Part<S> {
             }
             self.lose(&packet);
         }
-        if self.links.ports[port].has(AWAITED) {
+        if self.links.ports[port].has(HAS_SHAPED_WAITERS) {
             self.serve_round_robin(port);
         }
         let port = &mut self.links.ports[port];

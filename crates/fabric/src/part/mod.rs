@@ -10,16 +10,16 @@ pub mod command;
 pub(crate) mod compat;
 mod forwarding;
 mod link;
-pub mod mail;
 mod nic;
 mod pfc;
+pub mod remote;
+pub mod route_storage;
 mod scan;
 pub(crate) mod seen;
 mod shaper;
 pub(crate) mod state;
 mod switch;
 mod tap;
-pub mod trail;
 mod transport;
 mod voq;
 mod watchdog;
@@ -28,18 +28,18 @@ use crate::buffer::{Buffer, Ingress};
 use crate::contract::packet::{BACKWARD, Kind, Packet};
 use crate::contract::record::{ClassReport, Counters, PortReport};
 use crate::contract::scheme::{Format, Scheme};
-use crate::id::{CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
+use crate::id::{CpId, FlowEntryId, FlowStateId, HostId, PortId, QueueId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::Plan;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK, Port,
-    Queue, TO_HOST,
+    AT_HOST, BOUNDARY, CAPTURED, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, InFlight, LOSSY_LINK, Port, Queue,
+    REMOTE, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
 use command::FlowCommand;
 use compat::Compat;
-use mail::Post;
+use remote::RemoteQueues;
 use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -88,23 +88,23 @@ pub(crate) enum Pause {
     Limit,
     /// Nothing comes next.
     Empty,
-    /// Something has happened that concerns the run: see [`Part::news`] and [`Part::failure`].
+    /// Something has happened that concerns the run: see [`Records::events`] and [`Part::failure`].
     Halted,
 }
 
-/// What a part has to tell of its flows, by their presence.
+/// An event of a flow that concerns its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum News {
+pub(crate) enum FlowEvent {
     /// A flow is over, for its sender.
-    Ended(PresenceId),
+    Ended(FlowStateId),
     /// All that was offered to a flow is acknowledged.
-    Drained(PresenceId),
+    Drained(FlowStateId),
     /// A message, or a flow with a size, has reached its receiver; only if its source wants to know.
-    Delivered(PresenceId, u32),
+    Delivered(FlowStateId, u32),
     /// The same is acknowledged.
-    Acknowledged(PresenceId, u32),
+    Acknowledged(FlowStateId, u32),
     /// A packet of a flow was lost.
-    Lost(PresenceId),
+    Lost(FlowStateId),
 }
 
 /// Everything of some switches and hosts.
@@ -117,7 +117,7 @@ pub struct Part<S: Scheme> {
     pub(crate) next: Key,
     /// What sources will do.
     pub(crate) commands: HashMap<u32, Vec<(u32, FlowCommand)>>,
-    pub(crate) post: Post<S>,
+    pub(crate) remote: RemoteQueues<S>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,
     pub(crate) queue: Agenda,
@@ -206,7 +206,7 @@ impl<S: Scheme> Part<S> {
             kind::PFC_REFRESH => self.on_pfc_refresh(QueueId::new(index)),
             kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
-            kind::SHAPER => self.on_shaper(CardId::new(index)),
+            kind::SHAPER => self.on_shaper(FlowEntryId::new(index)),
             kind::SOURCE => self.on_commands(index),
             other => unreachable!("event kind {other} in a part"),
         }
@@ -246,12 +246,12 @@ impl<S: Scheme> Part<S> {
         for key in next().filter(|key| key.kind() == kind::ARRIVE) {
             let Some(packet) = front(key) else { continue };
             if self.links.ports[PortId::new(key.index())].has(TO_HOST) {
-                let Some(card) = self.flows.cards.get(packet.flow) else { continue };
-                seen ^= self.flows.senders.get(card.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
+                let Some(entry) = self.flows.entries.get(packet.flow) else { continue };
+                seen ^= self.flows.senders.get(entry.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
                 seen ^= self
                     .flows
                     .receivers
-                    .get(card.receiver)
+                    .get(entry.receiver)
                     .map_or(0, |receiver| u64::from(receiver.responder.seq.expected));
                 continue;
             }
@@ -349,7 +349,7 @@ impl<S: Scheme> Part<S> {
         let port = &mut self.links.ports[port_id];
         debug_assert!(port.busy_until <= self.now);
         let wire_bytes = u32::from(packet.frame_bytes) + self.links.gap_bytes;
-        let (onto, along) = self.links.media.times(port, wire_bytes);
+        let (onto, along) = self.links.link_types.times(port, wire_bytes);
         let end = self.now + onto;
         port.busy_until = end;
         port.tx_bytes += u64::from(wire_bytes);
@@ -360,9 +360,9 @@ impl<S: Scheme> Part<S> {
         self.counters.packet_hops += 1;
         let arrives = end + along;
         let flags = port.flags;
-        if flags & (EAGER | CUT) != 0 {
-            if flags & CUT != 0 {
-                self.send_away(port_id, arrives, packet);
+        if flags & (EAGER | BOUNDARY) != 0 {
+            if flags & BOUNDARY != 0 {
+                self.send_remote(port_id, arrives, packet);
                 return;
             }
             port.flags |= port.pending_sequenced();
@@ -470,7 +470,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn lose(&mut self, packet: &Packet) {
         if packet.kind != Kind::Notification {
             // Nobody need look at once.
-            self.note(News::Lost(self.flows.cards[packet.flow].presence));
+            self.note(FlowEvent::Lost(self.flows.entries[packet.flow].flow_state));
         }
         self.discard(packet);
     }
@@ -513,7 +513,7 @@ impl<S: Scheme> Part<S> {
         let mut reports = Vec::with_capacity(self.links.ports.len());
         for port_id in self.links.ports.ids() {
             let port = &self.links.ports[port_id];
-            if port.has(GHOST) {
+            if port.has(REMOTE) {
                 continue;
             }
             let at_host = port.has(AT_HOST);
@@ -552,9 +552,9 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Flows that have not ended, where their senders are.
-    pub(crate) fn living_flows(&self) -> impl Iterator<Item = PresenceId> {
-        let living = self.flows.senders.iter().filter(|(_, sender)| !sender.ended);
-        living.map(|(_, sender)| self.flows.cards[sender.card].presence)
+    pub(crate) fn living_flows(&self) -> impl Iterator<Item = FlowStateId> {
+        let flows_by_id = self.flows.senders.iter().filter(|(_, sender)| !sender.ended);
+        flows_by_id.map(|(_, sender)| self.flows.entries[sender.entry].flow_state)
     }
 
     /// The number that a port has at its switch.

@@ -187,7 +187,7 @@ impl<S: Scheme> Part<S> {
             self.make_ready(flow);
         } else {
             sender.pacing.state = SendState::Paced;
-            let key = Key::named(sender.pacing.next_avail, 0, self.flows.cards[sender.card].name, flow.get());
+            let key = Key::named(sender.pacing.next_avail, 0, self.flows.entries[sender.entry].name, flow.get());
             self.hosts[sender.host].paced.push(Reverse(key));
         }
     }
@@ -229,10 +229,10 @@ impl<S: Scheme> Part<S> {
         sender.pacing.last_wire_bytes = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
         sender.packets_sent += 1;
-        let (int, card) = (sender.int, sender.card);
+        let (int, entry) = (sender.int, sender.entry);
         let mut packet = Packet {
             stamp: now,
-            flow: card,
+            flow: entry,
             psn,
             route: sender.route + 1,
             extra: NO_EXTRA,
@@ -251,7 +251,7 @@ impl<S: Scheme> Part<S> {
         if int {
             self.flows.int.begin(&mut packet);
         }
-        self.flows.cards[card].live += 1;
+        self.flows.entries[entry].live += 1;
         self.counters.data_packets_sent += 1;
         if resent {
             self.flows.details[flow].packets_retransmitted += 1;
@@ -321,12 +321,12 @@ impl<S: Scheme> Part<S> {
         }
         let host = &self.hosts[sender.host];
         let port_id = host.port;
-        let line_bps = self.links.media.of(&self.links.ports[port_id]).rate.rate().bps() as f64;
+        let line_bps = self.links.link_types.of(&self.links.ports[port_id]).rate.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let (window_bytes, moved) = sender.pacing.apply(now, limits, line_bps, nic);
         let wider = sender.requester.set_window(window_bytes);
         if moved && sender.pacing.state == SendState::Paced {
-            let key = Key::named(sender.pacing.next_avail, 0, self.flows.cards[sender.card].name, flow.get());
+            let key = Key::named(sender.pacing.next_avail, 0, self.flows.entries[sender.entry].name, flow.get());
             let host = sender.host;
             self.hosts[host].paced.push(Reverse(key));
             self.serve_nic_when_free(port_id);

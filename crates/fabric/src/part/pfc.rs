@@ -6,7 +6,7 @@ use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::id::{PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
-use crate::node::port::{AT_HOST, AWAITED, CHECKS, DOWN, SCANS, Storm};
+use crate::node::port::{AT_HOST, CHECKS, DOWN, HAS_SHAPED_WAITERS, SCANS, Storm};
 use crate::node::switch::PfcCheck;
 use crate::node::watch::Order;
 use crate::part::{Part, kind};
@@ -233,7 +233,7 @@ impl<S: Scheme> Part<S> {
         }
         if !pause {
             self.expect_free_if_waiting(port_id);
-            if self.links.ports[port_id].has(AWAITED) {
+            if self.links.ports[port_id].has(HAS_SHAPED_WAITERS) {
                 self.serve_round_robin(port_id);
             }
         }

@@ -146,7 +146,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn limit_scanned(&mut self, flow: SenderId, limits: Limits) {
         let sender = &mut self.flows.senders[flow];
         let host = &self.hosts[sender.host];
-        let line = self.links.media.of(&self.links.ports[host.port]).rate.rate().bps() as f64;
+        let line = self.links.link_types.of(&self.links.ports[host.port]).rate.rate().bps() as f64;
         let pacing = &mut sender.pacing;
         pacing.asked_window = limits.window_bytes;
         let within = |bps: f64| pacing.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);

@@ -51,7 +51,7 @@ impl<S: Scheme> Part<S> {
         let left = port.busy_until.saturating_since(now);
         // A frame keeps the rate that it was begun with.
         let begun = self.watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
-        let rate = begun.map_or_else(|| self.links.media.of(port).rate.rate(), |(_, rate)| *rate);
+        let rate = begun.map_or_else(|| self.links.link_types.of(port).rate.rate(), |(_, rate)| *rate);
         u128::from(rate.bps()) * u128::from(left.ps())
     }
 }

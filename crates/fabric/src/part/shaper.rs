@@ -11,15 +11,15 @@
 
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
-use crate::id::{CardId, PortId, QueueId};
-use crate::node::port::{AWAITED, DOWN, FREE_RESERVED, HAS_VOQS, LONG_HAUL, Storm};
+use crate::id::{FlowEntryId, PortId, QueueId};
+use crate::node::port::{DOWN, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LONG_HAUL, Storm};
 use crate::node::shaper::Shaped;
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Time};
 
 impl<S: Scheme> Part<S> {
     /// A flow that will be shaped has started.
-    pub(crate) fn add_shaper(&mut self, flow: CardId, domain: u16, machine: S::Transit) {
+    pub(crate) fn add_shaper(&mut self, flow: FlowEntryId, domain: u16, machine: S::Transit) {
         let shapers = &mut self.shapers;
         if shapers.lines.is_empty() {
             shapers.port_bytes = vec![0; self.links.ports.len()].into();
@@ -38,7 +38,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The flow is over and none of its packets exists.
-    pub(crate) fn remove_shaper(&mut self, flow: CardId) {
+    pub(crate) fn remove_shaper(&mut self, flow: FlowEntryId) {
         let shaped = self.shapers.flows.get_mut(flow).and_then(Option::take);
         debug_assert!(shaped.is_none_or(|shaped| shaped.packets.is_empty() && !shaped.waits));
     }
@@ -82,7 +82,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    pub(crate) fn on_shaper(&mut self, flow: CardId) {
+    pub(crate) fn on_shaper(&mut self, flow: FlowEntryId) {
         if let Some(shaped) = self.shapers.get_mut(flow)
             && shaped.due == self.now
         {
@@ -92,7 +92,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Lets go what may go of a flow that does not stand in line.
-    fn pump(&mut self, flow: CardId) {
+    fn pump(&mut self, flow: FlowEntryId) {
         while let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| !shaped.waits) {
             let Some(head) = self.egress.queued.front(&shaped.packets) else { return };
             let at = shaped.next_at();
@@ -100,7 +100,7 @@ impl<S: Scheme> Part<S> {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push_named(at, kind::SHAPER, self.flows.cards[flow].name, flow.get());
+                    self.queue.push_named(at, kind::SHAPER, self.flows.entries[flow].name, flow.get());
                 }
                 return;
             }
@@ -111,7 +111,7 @@ impl<S: Scheme> Part<S> {
                 if let Some(shaped) = self.shapers.get_mut(flow) {
                     shaped.waits = true;
                 }
-                self.links.ports[egress].flags |= AWAITED;
+                self.links.ports[egress].flags |= HAS_SHAPED_WAITERS;
                 return;
             }
             self.release_shaped(flow, egress);
@@ -119,13 +119,13 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Whether the egress takes nothing from the flow now.
-    fn must_wait(&self, flow: CardId, egress: PortId, class: u8) -> bool {
+    fn must_wait(&self, flow: FlowEntryId, egress: PortId, class: u8) -> bool {
         let (port, queue) = (&self.links.ports[egress], self.queue(egress, class));
         if port.has(DOWN) || queue.storm == Storm::Dropping {
             return false; // It takes everything, for good.
         }
         let full =
-            |machine: &S::Transit| queue.bytes >= machine.yields_at(self.links.media.of(port).rate.rate()).max(1);
+            |machine: &S::Transit| queue.bytes >= machine.yields_at(self.links.link_types.of(port).rate.rate()).max(1);
         port.paused & (1 << class) != 0 || self.shapers.get(flow).is_some_and(|shaped| full(&shaped.machine))
     }
 
@@ -149,12 +149,12 @@ impl<S: Scheme> Part<S> {
         }
         let first = QueueId::of(port_id, 0, self.classes);
         if self.shapers.lines.run(first, self.classes).iter().all(|line| line.is_empty()) {
-            self.links.ports[port_id].flags &= !AWAITED;
+            self.links.ports[port_id].flags &= !HAS_SHAPED_WAITERS;
         }
     }
 
     /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
-    fn release_shaped(&mut self, flow: CardId, egress: PortId) {
+    fn release_shaped(&mut self, flow: FlowEntryId, egress: PortId) {
         let Some(shaped) = self.shapers.get_mut(flow) else { return };
         let Some(mut packet) = self.egress.queued.pop(&mut shaped.packets) else { return };
         let size = u64::from(packet.frame_bytes);

@@ -4,12 +4,12 @@ use crate::contract::packet::Packet;
 use crate::contract::record::{Failure, PauseRecord, PfcRecord};
 use crate::contract::scheme::{Notice, Scheme};
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
-use crate::flow::identity::Card;
-use crate::id::{CardId, CpId, PortId, QueueId, ReceiverId, SenderId};
+use crate::flow::identity::FlowEntry;
+use crate::id::{CpId, FlowEntryId, PortId, QueueId, ReceiverId, SenderId};
 use crate::network::route::Routes;
-use crate::node::port::{InFlight, Media, Port, Queue};
-use crate::part::News;
-use crate::part::trail::Trail;
+use crate::node::port::{InFlight, LinkTypes, Port, Queue};
+use crate::part::FlowEvent;
+use crate::part::route_storage::RouteStorage;
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::{Key, Pool, Rng, Slab, Table, Time};
@@ -23,11 +23,11 @@ pub(crate) struct Records {
     pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
     /// First failure, with its merge key.
     pub(crate) failure: Option<(Option<Key>, Failure)>,
-    pub(crate) news: Vec<News>,
+    pub(crate) events: Vec<FlowEvent>,
     /// Merge key: largest event key handled so far; orders records across parts. `None` in a network of one part.
     pub(crate) rank: Option<Key>,
     /// Merge keys of the records above, one each.
-    pub(crate) news_ranks: Vec<Key>,
+    pub(crate) event_ranks: Vec<Key>,
     pub(crate) pause_ranks: Vec<Key>,
     pub(crate) frame_ranks: Vec<Key>,
     pub(crate) storm_ranks: Vec<Key>,
@@ -36,7 +36,7 @@ pub(crate) struct Records {
 /// Ports, and what is in flight on their links.
 pub(crate) struct Links {
     pub(crate) ports: Table<PortId, Port>,
-    pub(crate) media: Media,
+    pub(crate) link_types: LinkTypes,
     /// Overflows of `Port::tx_packets`.
     pub(crate) wraps: HashMap<PortId, u32>,
     pub(crate) in_flight: Pool<InFlight>,
@@ -77,10 +77,10 @@ pub(crate) struct Flows<S: Scheme> {
     pub(crate) senders: Slab<SenderId, Sender<S::Rp>>,
     pub(crate) receivers: Slab<ReceiverId, Receiver<S::Np>>,
     pub(crate) details: Slab<SenderId, FlowDetails>,
-    pub(crate) cards: Slab<CardId, Card>,
-    pub(crate) trails: Slab<CardId, Trail>,
+    pub(crate) entries: Slab<FlowEntryId, FlowEntry>,
+    pub(crate) route_storage: Slab<FlowEntryId, RouteStorage>,
     /// Flow entries by the flow's number in the run.
-    pub(crate) living: HashMap<u32, CardId>,
+    pub(crate) flows_by_id: HashMap<u32, FlowEntryId>,
     pub(crate) int: crate::node::stacks::Stacks,
     pub(crate) feedback: Slab<u32, S::Feedback>,
 }

@@ -10,12 +10,12 @@ use crate::contract::record::Failure;
 use crate::contract::scheme::{
     CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
 };
-use crate::flow::identity::Card;
+use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
-    AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Media, Port, Queue,
-    Storm,
+    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LinkTypes,
+    Port, Queue, Storm,
 };
 use crate::node::stacks::Departure;
 use crate::node::switch::Switch;
@@ -28,7 +28,7 @@ struct EgressNow<'a> {
     class: u8,
     queues: &'a Table<QueueId, Queue>,
     ports: &'a Table<PortId, Port>,
-    media: &'a Media,
+    link_types: &'a LinkTypes,
     classes: usize,
     switch_ports: &'a [PortId],
 }
@@ -40,7 +40,7 @@ impl Egress for EgressNow<'_> {
     }
     fn drain_bps(&self) -> f64 {
         let port = &self.ports[self.port];
-        drain_bps(self.media.of(port).rate.rate().bps() as f64, port.waiting, port.paused, self.class)
+        drain_bps(self.link_types.of(port).rate.rate().bps() as f64, port.waiting, port.paused, self.class)
     }
     fn busy_queues(&self) -> u32 {
         let busy = |port: &&PortId| self.ports[**port].waiting & (1 << self.class) != 0;
@@ -141,7 +141,7 @@ impl<S: Scheme> Part<S> {
                 class: packet.class,
                 queues: &self.egress.queues,
                 ports: &self.links.ports,
-                media: &self.links.media,
+                link_types: &self.links.link_types,
                 classes: self.classes,
                 switch_ports: ports,
             },
@@ -228,7 +228,7 @@ impl<S: Scheme> Part<S> {
                 self.release(self.links.ports[port_id].switch(), &packet);
                 self.depart(port_id, &mut packet);
             }
-            if self.links.ports[port_id].has(AWAITED) {
+            if self.links.ports[port_id].has(HAS_SHAPED_WAITERS) {
                 self.serve_round_robin(port_id);
             }
         }
@@ -251,7 +251,7 @@ impl<S: Scheme> Part<S> {
         let port = &self.links.ports[port_id];
         let departure = Departure { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
         let name = name_in_path(queue_number(port.name, packet.class, 0));
-        self.flows.int.stamp(packet, &departure, self.links.media.of(port).rate_id, name);
+        self.flows.int.stamp(packet, &departure, self.links.link_types.of(port).rate_id, name);
     }
 
     /// The congestion point looks at a packet that has left the queue.
@@ -295,7 +295,7 @@ impl<S: Scheme> Part<S> {
 
     /// The scheme of a packet, by its place among those of the run.
     fn slot(&self, packet: &Packet) -> usize {
-        usize::from(self.flows.cards[packet.flow].scheme)
+        usize::from(self.flows.entries[packet.flow].scheme)
     }
 
     #[inline]
@@ -314,17 +314,17 @@ impl<S: Scheme> Part<S> {
             queue_packets: queue.count(),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
-            rate: self.links.media.of(port).rate.rate(),
+            rate: self.links.link_types.of(port).rate.rate(),
             paused: port.paused & (1 << class) != 0,
         }
     }
 
     pub(crate) fn cp_enqueue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let card = &self.flows.cards[packet.flow];
-        let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
-        let weight = card.weight;
-        let facts = packet_facts(packet, card, true);
+        let entry = &self.flows.entries[packet.flow];
+        let cp = self.cp_id(egress, packet.class, usize::from(entry.scheme));
+        let weight = entry.weight;
+        let facts = packet_facts(packet, entry, true);
         let before = packet.ecn;
         let int = self.flows.int.open(packet);
         let notices = &mut self.points.notices;
@@ -342,9 +342,9 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn cp_dequeue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let card = &self.flows.cards[packet.flow];
-        let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
-        let facts = packet_facts(packet, card, true);
+        let entry = &self.flows.entries[packet.flow];
+        let cp = self.cp_id(egress, packet.class, usize::from(entry.scheme));
+        let facts = packet_facts(packet, entry, true);
         let before = packet.ecn;
         let int = self.flows.int.open(packet);
         let notices = &mut self.points.notices;
@@ -365,7 +365,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn show_others(&mut self, egress: PortId, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = self.slot(packet);
-        let facts = packet_facts(packet, &self.flows.cards[packet.flow], false);
+        let facts = packet_facts(packet, &self.flows.entries[packet.flow], false);
         for slot in (0..self.schemes.len()).filter(|slot| *slot != own) {
             let cp = self.cp_id(egress, packet.class, slot);
             if !self.points.cps[cp].hooks().has(Hooks::EVERY) {
@@ -465,22 +465,22 @@ impl<S: Scheme> Part<S> {
     /// not understand it.
     fn send_notice(&mut self, egress: PortId, slot: usize, notice: &Notice<S::Feedback>) {
         // Nobody is there to hear of a flow that is over and gone.
-        let Some(&flow) = self.flows.living.get(&notice.flow) else { return };
-        let card = &self.flows.cards[flow];
-        if usize::from(card.scheme) != slot {
+        let Some(&flow) = self.flows.flows_by_id.get(&notice.flow) else { return };
+        let entry = &self.flows.entries[flow];
+        if usize::from(entry.scheme) != slot {
             return;
         }
         // A flow that was moved off this port since hears nothing from it.
         let detours =
-            self.flows.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
-        let mut routes = self.flows.trails[flow].forward.iter().copied().chain(detours);
+            self.flows.details.get(entry.sender).into_iter().flat_map(|details| details.detours.iter().copied());
+        let mut routes = self.flows.route_storage[flow].forward.iter().copied().chain(detours);
         let way = routes.find_map(|(route, hops)| {
             let path = &self.paths.route_ports[route as usize..route as usize + usize::from(hops)];
             let hop = path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0)?;
             // The first port is taken here; the cursor is at the one after it.
             Some((self.hop(route + hop as u32 - 1).peer(), (route + hop as u32).wrapping_sub(2)))
         });
-        let edges = self.flows.trails[flow].edges;
+        let edges = self.flows.route_storage[flow].edges;
         if way.is_none() && edges.is_none() {
             return;
         }
@@ -489,8 +489,8 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let own_size = self.schemes[slot].notification_bytes(&notice.feedback);
-        let frame_bytes = own_size.map_or(self.flows.cards[flow].notification_frame, |bytes| bytes as u16);
-        self.flows.cards[flow].live += 1;
+        let frame_bytes = own_size.map_or(self.flows.entries[flow].notification_frame, |bytes| bytes as u16);
+        self.flows.entries[flow].live += 1;
         let mut packet = Packet {
             stamp: self.now,
             flow,
@@ -509,7 +509,7 @@ impl<S: Scheme> Part<S> {
         };
         self.counters.notifications_sent += 1;
         if !self.records.taps.is_empty() {
-            let class = self.flows.senders[self.flows.cards[flow].sender].class;
+            let class = self.flows.senders[self.flows.entries[flow].sender].class;
             self.note_origin(&packet, Some((egress, class)));
         }
         // It enters the switch as if it had come in by the port that saw the congestion.
@@ -522,6 +522,6 @@ impl<S: Scheme> Part<S> {
 
 /// What a congestion point is shown of a data packet.
 #[inline]
-fn packet_facts(packet: &Packet, card: &Card, own: bool) -> PacketFacts {
-    PacketFacts { flow: card.id, name: card.name, ends: card.ends, frame_bytes: u32::from(packet.frame_bytes), own }
+fn packet_facts(packet: &Packet, entry: &FlowEntry, own: bool) -> PacketFacts {
+    PacketFacts { flow: entry.id, name: entry.name, ends: entry.ends, frame_bytes: u32::from(packet.frame_bytes), own }
 }

@@ -7,7 +7,7 @@
 use crate::contract::capture::{Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place, Reply};
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{Format, Scheme};
-use crate::id::{CardId, PortId};
+use crate::id::{FlowEntryId, PortId};
 use crate::node::port::{AT_HOST, CAPTURED};
 use crate::node::tap::{MARKS, PacketName, Tap};
 use crate::part::{Part, port_named};
@@ -81,15 +81,15 @@ impl<S: Scheme> Part<S> {
             Kind::Neighbour => {
                 let content = self.message_content(self.links.ports[port].switch(), packet.extra);
                 // A flow that has ended since it was named is left out.
-                let alive = content.flows.iter().filter_map(|id| self.flows.living.get(id));
-                Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), content }
+                let alive = content.flows.iter().filter_map(|id| self.flows.flows_by_id.get(id));
+                Body::Neighbour { flows: alive.map(|&entry| self.flow_name(entry)).collect(), content }
             }
         }
     }
 
     fn data_of(&self, packet: &Packet) -> Data {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
         let (stream, packets) = (&sender.requester.seq.stream, sender.requester.seq.total);
         let offset_bytes = stream.payload_until(packet.psn);
         let message = stream.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
@@ -109,7 +109,7 @@ impl<S: Scheme> Part<S> {
             total,
             size_bytes: match message {
                 Some(message) => Some(message.end.bytes - message.begin.bytes),
-                None => self.flows.details[self.flows.cards[packet.flow].sender].spec.size_bytes,
+                None => self.flows.details[self.flows.entries[packet.flow].sender].spec.size_bytes,
             },
             offset_bytes,
             payload_bytes: (stream.payload_until(packet.psn + 1) - offset_bytes) as u32,
@@ -129,7 +129,7 @@ impl<S: Scheme> Part<S> {
 
     fn reply_of(&self, packet: &Packet) -> Reply {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
         let scheme = &self.schemes[usize::from(flow.scheme)];
         let carries = packet.carries_feedback() && packet.extra != NO_EXTRA;
         Reply {
@@ -160,12 +160,12 @@ impl<S: Scheme> Part<S> {
         Body::Pfc {
             classes: (0..self.classes as u8).filter(|class| due & (1 << class) != 0).map(of_class).collect(),
             lasts: (packet.stamp != Time::NEVER).then(|| packet.stamp - Time::ZERO),
-            rate: self.links.media.of(&self.links.ports[port_id.peer()]).rate.rate(),
+            rate: self.links.link_types.of(&self.links.ports[port_id.peer()]).rate.rate(),
         }
     }
 
-    fn flow_name(&self, flow: CardId) -> FlowName {
-        let flow = self.flows.cards[flow].sender;
+    fn flow_name(&self, flow: FlowEntryId) -> FlowName {
+        let flow = self.flows.entries[flow].sender;
         let (details, sender) = (&self.flows.details[flow], &self.flows.senders[flow]);
         let spec = &details.spec;
         FlowName {
@@ -196,7 +196,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, port: PortId, packet: &Packet) {
         let place = self.place(port, packet.class);
-        let name = PacketName { flow: self.flows.cards[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
+        let name = PacketName { flow: self.flows.entries[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
         self.records.taps.marks[name.slot()] = Some((name, place));
     }
 

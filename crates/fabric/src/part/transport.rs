@@ -5,9 +5,9 @@ use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Rec
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
 use crate::flow::transport::{Ack, Answer, Arrival, Echo, Taken};
-use crate::id::{CardId, PortId, ReceiverId, SenderId};
+use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
-use crate::part::{News, Part, kind};
+use crate::part::{FlowEvent, Part, kind};
 use xoff_engine::Time;
 
 /// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
@@ -32,7 +32,7 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet) {
-        let flow = self.flows.cards[packet.flow].receiver;
+        let flow = self.flows.entries[packet.flow].receiver;
         let responder = &mut self.flows.receivers[flow].responder;
         if responder.is_next(packet.psn) {
             let taken = responder.take_next(&arrival(packet));
@@ -46,7 +46,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
-        let flow = self.flows.cards[packet.flow].receiver;
+        let flow = self.flows.entries[packet.flow].receiver;
         let taken = self.flows.receivers[flow].responder.on_data(self.now, &arrival(packet));
         if let Some(answer) = taken.earlier {
             self.acknowledge_earlier(flow, &answer);
@@ -103,14 +103,14 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn complete_messages(&mut self, flow: ReceiverId) {
-        let presence = self.flows.cards[self.flows.receivers[flow].card].presence;
+        let flow_state = self.flows.entries[self.flows.receivers[flow].entry].flow_state;
         while let Some(message) = self.flows.receivers[flow].responder.complete_message() {
             let receiver = &mut self.flows.receivers[flow];
             if receiver.responder.seq.stream.messages.is_none() {
                 receiver.delivered_at = Some(self.now);
             }
             if receiver.tells {
-                self.tell(News::Delivered(presence, message));
+                self.tell(FlowEvent::Delivered(flow_state, message));
             }
         }
     }
@@ -153,9 +153,9 @@ impl<S: Scheme> Part<S> {
 
     /// Sends an ACK whose data packets are gone, and their telemetry with them.
     fn acknowledge_earlier(&mut self, flow: ReceiverId, answer: &Answer) {
-        let card = self.flows.receivers[flow].card;
-        self.flows.cards[card].live += 1;
-        self.send_answer(flow, &Packet { flow: card, extra: NO_EXTRA, ..Packet::default() }, answer);
+        let entry = self.flows.receivers[flow].entry;
+        self.flows.entries[entry].live += 1;
+        self.send_answer(flow, &Packet { flow: entry, extra: NO_EXTRA, ..Packet::default() }, answer);
     }
 
     /// Puts feedback of the notification point into an ACK or NAK, in the place of telemetry.
@@ -170,7 +170,7 @@ impl<S: Scheme> Part<S> {
         let receiver = &mut self.flows.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
-            let name = self.flows.cards[receiver.card].name;
+            let name = self.flows.entries[receiver.entry].name;
             self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow.get());
         }
     }
@@ -207,12 +207,12 @@ impl<S: Scheme> Part<S> {
         let receiver = &self.flows.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id].profile as usize].notify_delay;
-        let card = receiver.card;
-        let scheme = &self.schemes[usize::from(self.flows.cards[card].scheme)];
+        let entry = receiver.entry;
+        let scheme = &self.schemes[usize::from(self.flows.entries[entry].scheme)];
         let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
         let packet = Packet {
             stamp: self.now,
-            flow: card,
+            flow: entry,
             psn: 0,
             route: back_cursor(receiver.route, receiver.hops, receiver.backward),
             extra: self.flows.feedback.insert(feedback),
@@ -223,7 +223,7 @@ impl<S: Scheme> Part<S> {
             ecn: Ecn::NotCapable,
             flags: if receiver.backward { BACKWARD } else { 0 },
         };
-        self.flows.cards[card].live += 1;
+        self.flows.entries[entry].live += 1;
         self.counters.notifications_sent += 1;
         if !self.records.taps.is_empty() {
             self.note_origin(&packet, None);
@@ -234,7 +234,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
         let now = self.now;
-        let flow = self.flows.cards[packet.flow].sender;
+        let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {
             self.discard(packet);
@@ -300,14 +300,14 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
-        let presence = self.flows.cards[self.flows.senders[flow].card].presence;
+        let flow_state = self.flows.entries[self.flows.senders[flow].entry].flow_state;
         let tells = self.flows.details[flow].tells;
         if self.flows.senders[flow].requester.seq.stream.messages.is_some() {
             // Captures may see its packets once more.
             let keep = !self.records.taps.is_empty();
             while let Some(message) = self.flows.senders[flow].requester.seq.complete_message(keep) {
                 if tells {
-                    self.tell(News::Acknowledged(presence, message));
+                    self.tell(FlowEvent::Acknowledged(flow_state, message));
                 }
             }
             return false;
@@ -319,7 +319,7 @@ impl<S: Scheme> Part<S> {
         }
         self.flows.details[flow].acked_at = Some(self.now);
         if tells {
-            self.tell(News::Acknowledged(presence, 0));
+            self.tell(FlowEvent::Acknowledged(flow_state, 0));
         }
         self.end_flow(flow);
         if state == SendState::Scanned {
@@ -331,11 +331,11 @@ impl<S: Scheme> Part<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: SenderId) {
-        self.tell(News::Drained(self.flows.cards[self.flows.senders[flow].card].presence));
+        self.tell(FlowEvent::Drained(self.flows.entries[self.flows.senders[flow].entry].flow_state));
     }
 
     fn on_notification(&mut self, packet: &Packet) {
-        let flow = self.flows.cards[packet.flow].sender;
+        let flow = self.flows.entries[packet.flow].sender;
         let feedback = self.flows.feedback.remove(packet.extra);
         let sender = &mut self.flows.senders[flow];
         if !sender.ended {
@@ -358,7 +358,7 @@ impl<S: Scheme> Part<S> {
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.flows.cards[sender.card].name, flow.get());
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.flows.entries[sender.entry].name, flow.get());
         }
     }
 
@@ -418,9 +418,9 @@ impl<S: Scheme> Part<S> {
         self.counters.flows_completed += 1;
         let sender = &mut self.flows.senders[flow];
         sender.ended = true;
-        let presence = self.flows.cards[sender.card].presence;
+        let flow_state = self.flows.entries[sender.entry].flow_state;
         self.leave_nic(flow);
-        self.tell(News::Ended(presence));
+        self.tell(FlowEvent::Ended(flow_state));
     }
 
     /// Sends again what the reaction point of a flow names, after any of its hooks, and reads its limits.
@@ -445,21 +445,21 @@ impl<S: Scheme> Part<S> {
         self.flows.details[flow].timeouts += 1;
     }
 
-    pub(crate) fn note(&mut self, news: News) {
-        self.records.news_ranks.extend(self.records.rank);
-        self.records.news.push(news);
+    pub(crate) fn note(&mut self, event: FlowEvent) {
+        self.records.event_ranks.extend(self.records.rank);
+        self.records.events.push(event);
     }
 
-    pub(crate) fn tell(&mut self, news: News) {
-        self.note(news);
+    pub(crate) fn tell(&mut self, event: FlowEvent) {
+        self.note(event);
         // With other parts, it is heard when all have come so far.
         self.halted = self.records.rank.is_none();
     }
 
     /// One packet of the flow exists no more.
     #[inline]
-    pub(crate) fn packet_gone(&mut self, card: CardId) {
-        let of = &mut self.flows.cards[card];
+    pub(crate) fn packet_gone(&mut self, entry: FlowEntryId) {
+        let of = &mut self.flows.entries[entry];
         of.live -= 1;
         debug_assert!(of.live >= 0 || self.records.rank.is_some(), "more packets gone than made");
     }

@@ -11,8 +11,8 @@
 use crate::contract::control::{Lane, Lanes, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, TableRoute};
 use crate::contract::scheme::{Hooks, Scheme};
-use crate::id::{CardId, PortId, QueueId, SwitchId};
-use crate::node::port::{AT_HOST, AWAITED, DOWN, FREE_PENDING, HAS_VOQS};
+use crate::id::{FlowEntryId, PortId, QueueId, SwitchId};
+use crate::node::port::{AT_HOST, DOWN, FREE_PENDING, HAS_SHAPED_WAITERS, HAS_VOQS};
 use crate::node::voq::{View, VoqSwitch, VoqSwitches, Voqs};
 use crate::part::{Part, kind, port_named};
 use xoff_engine::{Fifo, Time};
@@ -138,7 +138,7 @@ impl<S: Scheme> Part<S> {
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.local(egress);
-            let flow = self.flows.cards[packet.flow].id;
+            let flow = self.flows.entries[packet.flow].id;
             lane = self.voq_switches.at(switch).control.lane(local, packet.class, flow);
         }
         self.voq_push(switch, egress, packet, lane);
@@ -152,7 +152,7 @@ impl<S: Scheme> Part<S> {
             ingress: packet.ingress,
             egress: self.local(egress),
             class: packet.class,
-            flow: self.flows.cards[packet.flow].id,
+            flow: self.flows.entries[packet.flow].id,
             frame_bytes: u32::from(packet.frame_bytes),
         }
     }
@@ -358,7 +358,7 @@ impl<S: Scheme> Part<S> {
                 self.charge(port_id, class, packet.frame_bytes);
                 self.depart(port_id, &mut packet);
                 self.refill(switch, port_id, class);
-                if self.links.ports[port_id].has(AWAITED) {
+                if self.links.ports[port_id].has(HAS_SHAPED_WAITERS) {
                     self.serve_round_robin(port_id);
                 }
             }
@@ -442,7 +442,7 @@ impl<S: Scheme> Part<S> {
         if voqs.outputs[output].waiting == [0, 0] {
             return;
         }
-        let lane_of = |packet: &Packet| control.lane(egress, class, self.flows.cards[packet.flow].id);
+        let lane_of = |packet: &Packet| control.lane(egress, class, self.flows.entries[packet.flow].id);
         for ingress in 0..voqs.ports as u16 {
             let mut seen = None;
             let moves = LANES.into_iter().any(|from| {
@@ -483,7 +483,8 @@ impl<S: Scheme> Part<S> {
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
     fn detour(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
-        if packet.flags & BACKWARD != 0 || self.flows.details[self.flows.cards[packet.flow].sender].spec.path.is_some()
+        if packet.flags & BACKWARD != 0
+            || self.flows.details[self.flows.entries[packet.flow].sender].spec.path.is_some()
         {
             return egress;
         }
@@ -496,7 +497,7 @@ impl<S: Scheme> Part<S> {
         let node = self.switches[switch].node;
         let passing = self.passing(egress, packet);
         let equals =
-            self.paths.routes.next_hops(node, self.flows.details[self.flows.cards[packet.flow].sender].spec.dst);
+            self.paths.routes.next_hops(node, self.flows.details[self.flows.entries[packet.flow].sender].spec.dst);
         let ports = &self.links.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
@@ -516,7 +517,7 @@ impl<S: Scheme> Part<S> {
     /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
     /// from there by a route of its own. Such routes are kept with the flow.
     fn redirect(&mut self, packet: &mut Packet, egress: PortId) -> bool {
-        let flow = self.flows.cards[packet.flow].sender;
+        let flow = self.flows.entries[packet.flow].sender;
         let (sender, details) = (&self.flows.senders[flow], &self.flows.details[flow]);
         let mut known = std::iter::once((sender.route, sender.hops)).chain(details.detours.iter().copied());
         let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
@@ -560,7 +561,7 @@ impl<S: Scheme> Part<S> {
             let frame_bytes = self.voq_switches.at(switch).control.message_bytes(&message) as u16;
             let packet = Packet {
                 stamp: self.now,
-                flow: CardId::NONE,
+                flow: FlowEntryId::NONE,
                 extra: self.voq_switches.messages.insert(message),
                 frame_bytes,
                 kind: Kind::Neighbour,

@@ -5,7 +5,7 @@
 
 use crate::contract::activity::{Activity, FlowWindow, PortNow, PortWindow};
 use crate::contract::scheme::Scheme;
-use crate::id::PresenceId;
+use crate::id::FlowStateId;
 use crate::part::seen::PortCounts;
 use crate::run::World;
 use xoff_engine::{Key, Span, Time};
@@ -189,7 +189,7 @@ impl<S: Scheme> World<S> {
 
     fn look_at_flows(&self, watched: &mut Watched, now: Time) {
         let alive = self.parts.iter().flat_map(|part| part.living_flows());
-        let mut alive: Vec<(u32, PresenceId)> = alive.map(|flow| (self.sender_of(flow).1.id, flow)).collect();
+        let mut alive: Vec<(u32, FlowStateId)> = alive.map(|flow| (self.sender_of(flow).1.id, flow)).collect();
         watched.looks += alive.len();
         if alive.len() > FLOWS_AT_ONCE {
             alive.select_nth_unstable_by_key(FLOWS_AT_ONCE, |&(id, _)| id);
@@ -218,7 +218,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn flow_counts(&self, flow: PresenceId) -> (FlowCounts, f64) {
+    fn flow_counts(&self, flow: FlowStateId) -> (FlowCounts, f64) {
         let ((sender, details), receiver) = (self.sender_of(flow), self.receiver_of(flow));
         let counts = FlowCounts {
             sent_wire_bytes: sender.sent_wire_bytes,

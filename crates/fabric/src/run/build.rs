@@ -16,7 +16,8 @@ use crate::network::rates::Rates;
 use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, CHECKS, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
+    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
+    TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::stacks::Stacks;
@@ -24,9 +25,9 @@ use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::compat::Compat;
-use crate::part::mail::{Exit, Post};
+use crate::part::remote::{Exit, RemoteQueues};
 use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
-use crate::run::sources::Feed;
+use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
 use std::sync::Arc;
@@ -171,17 +172,17 @@ impl<S: Scheme> World<S> {
         let (schemes, formats) = (Arc::new(schemes), Arc::new(formats));
         let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
         let mut parts: Vec<Part<S>> = (0..layout.parts() as u16).map(part).collect();
-        crate::part::mail::introduce(&mut parts);
-        let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
+        crate::part::remote::connect(&mut parts);
+        let sources = sources.into_iter().enumerate().map(|(place, source)| SourceState::new(source, place)).collect();
         let mut world = World {
             parts,
             layout,
             window,
-            presences: Slab::default(),
+            flow_states: Slab::default(),
             acts: Default::default(),
             agenda: Default::default(),
             own: Counters::default(),
-            feeds,
+            sources,
             ended: Vec::new(),
             grid: grid(&plan),
             schemes,
@@ -233,16 +234,16 @@ impl<S: Scheme> Part<S> {
                 taps: Default::default(),
                 storms: Vec::new(),
                 failure: None,
-                news: Vec::new(),
+                events: Vec::new(),
                 rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
-                news_ranks: Vec::new(),
+                event_ranks: Vec::new(),
                 pause_ranks: Vec::new(),
                 frame_ranks: Vec::new(),
                 storm_ranks: Vec::new(),
             },
             next: Key::before(Time::ZERO),
             commands: Default::default(),
-            post: Post::new(layout.exits(plan, number)),
+            remote: RemoteQueues::new(layout.exits(plan, number)),
             halted: false,
             compat: Compat {
                 shared_random: shared_random(plan),
@@ -255,7 +256,7 @@ impl<S: Scheme> Part<S> {
                 in_flight: Pool::with_room(own_ports * ROOM),
                 gap_bytes: sizes.gap_bytes,
                 pfc_frame: sizes.pfc_bytes as u16,
-                media: Media::new(&layout.rates),
+                link_types: LinkTypes::new(&layout.rates),
                 wraps: Default::default(),
                 loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
                 loss_rng: Table::default(),
@@ -286,9 +287,9 @@ impl<S: Scheme> Part<S> {
                 senders: Slab::default(),
                 receivers: Slab::default(),
                 details: Slab::default(),
-                cards: Slab::default(),
-                trails: Slab::default(),
-                living: Default::default(),
+                entries: Slab::default(),
+                route_storage: Slab::default(),
+                flows_by_id: Default::default(),
                 int: Stacks::new(precision(formats), &layout.rates),
                 feedback: Slab::default(),
             },
@@ -330,8 +331,10 @@ impl<S: Scheme> Part<S> {
             let own = layout.part_of[node] == number;
             let owner = layout.index_of[node];
             self.points.cp_bases.push(CpId::new(self.points.cps.len() as u32));
-            let medium =
-                self.links.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
+            let link_type = self
+                .links
+                .link_types
+                .number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
             let hooks = match own && !at_host {
                 true => self.build_cps(port, SwitchId::new(owner), pauses[SwitchId::new(owner)], name, network),
                 false => Hooks::NONE,
@@ -339,7 +342,7 @@ impl<S: Scheme> Part<S> {
             self.links.ports.push(Port {
                 busy_until: Time::ZERO,
                 in_flight: Fifo::default(),
-                medium,
+                link_type,
                 tx_bytes: 0,
                 tx_packets: 0,
                 queued_bytes: 0,
@@ -356,9 +359,9 @@ impl<S: Scheme> Part<S> {
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
                     | if self.compat.eager { EAGER } else { 0 }
-                    | if own { 0 } else { GHOST }
+                    | if own { 0 } else { REMOTE }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
-                    | if own && layout.part_of(self.plan.node_of(peer(name))) != number { CUT } else { 0 },
+                    | if own && layout.part_of(self.plan.node_of(peer(name))) != number { BOUNDARY } else { 0 },
                 hooks,
             });
         }

@@ -3,7 +3,7 @@
 use crate::contract::packet::Kind;
 use crate::contract::record::{BlockedQueue, Failure, Holdings};
 use crate::contract::scheme::{ReactionPoint, Scheme};
-use crate::id::{PortId, PresenceId, QueueId};
+use crate::id::{FlowStateId, PortId, QueueId};
 use crate::network::plan::peer;
 use crate::node::host::Host;
 use crate::node::port::{AT_HOST, Port, Queue};
@@ -97,13 +97,18 @@ impl<S: Scheme> World<S> {
     /// Whether a source waits for what cannot come: no source will act, no fault will change the network, and whatever
     /// is unfinished has no route and no packet under way.
     fn is_cut_off(&self) -> bool {
-        let quiet = self.checks.faults_left == 0 && self.feeds.iter().all(|feed| feed.due == Time::NEVER);
-        let waits_in_vain = |presence: PresenceId| {
-            let sender = self.sender_of(presence).0;
-            !sender.is_unfinished() || (sender.requester.seq.stranded && self.packets_alive(presence) == 0)
+        let quiet =
+            self.checks.faults_left == 0 && self.sources.iter().all(|source_state| source_state.due == Time::NEVER);
+        let waits_in_vain = |flow_state: FlowStateId| {
+            let sender = self.sender_of(flow_state).0;
+            !sender.is_unfinished() || (sender.requester.seq.stranded && self.packets_alive(flow_state) == 0)
         };
         quiet
-            && self.feeds.iter().flat_map(|feed| feed.flows.values()).all(|&presence| waits_in_vain(presence))
+            && self
+                .sources
+                .iter()
+                .flat_map(|source_state| source_state.flows.values())
+                .all(|&flow_state| waits_in_vain(flow_state))
             && !self.waits().is_empty()
     }
 
@@ -159,12 +164,13 @@ impl<S: Scheme> World<S> {
 
     /// Flows that are alive.
     pub fn flows_alive(&self) -> u64 {
-        self.presences.len() as u64
+        self.flow_states.len() as u64
     }
 
     /// Counts what there is of everything that may grow.
     pub fn holdings(&self) -> Holdings {
-        let by_source = self.feeds.enumerate().map(|(source, feed)| (source.get(), feed.flows.len() as u64));
+        let by_source =
+            self.sources.enumerate().map(|(source, source_state)| (source.get(), source_state.flows.len() as u64));
         Holdings {
             flows_alive: self.flows_alive(),
             packets_queued: self.all_queues().map(|queue| queue.packets.len() as u64).sum(),

@@ -3,7 +3,7 @@
 
 use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::Scheme;
-use crate::id::{PortId, PresenceId};
+use crate::id::{FlowStateId, PortId};
 use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
 use crate::node::port::{DOWN, LOSSY_LINK};
@@ -25,15 +25,15 @@ impl<S: Scheme> World<S> {
                 let (part, port) = self.place_of(port);
                 let rate = LinkRate::with_grain(rate, self.state.plan.model.grain);
                 let now = self.state.now;
-                let Part { links: Links { media, ports, .. }, watch, .. } = &mut self.parts[part];
+                let Part { links: Links { link_types, ports, .. }, watch, .. } = &mut self.parts[part];
                 let (id, port) = (port, &mut ports[port]);
-                let before = media.of(port);
+                let before = link_types.of(port);
                 if port.busy_until > now {
                     let begun = watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
                     let begun = begun.map_or(before.rate.rate(), |(_, rate)| *rate);
                     watch.begun.insert(id, (port.busy_until, begun));
                 }
-                port.medium = media.number(rate, before.delay);
+                port.link_type = link_types.number(rate, before.delay);
             }
             FaultKind::Loss { port, loss } => {
                 let (part, port) = self.arrival_place_of(port);
@@ -111,7 +111,7 @@ impl<S: Scheme> World<S> {
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let mut flows: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+        let mut flows: Vec<FlowStateId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
         if !self.parts[0].compat.eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
             flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);
@@ -121,13 +121,13 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn reroute_flow(&mut self, presence: PresenceId) {
-        let details = self.sender_of(presence).1;
+    fn reroute_flow(&mut self, flow_state: FlowStateId) {
+        let details = self.sender_of(flow_state).1;
         let (spec, source, tells) = (details.spec.clone(), details.source, details.tells);
         let key = self.parts[0].flow_key(&spec, details.identity, details.ephemeral);
         let (path, stranded) = self.resolve_path(&spec, &key, tells);
-        let (part, card) = self.origin(presence);
-        let flow = self.parts[part].flows.cards[card].sender;
+        let (part, entry) = self.origin(flow_state);
+        let flow = self.parts[part].flows.entries[entry].sender;
         let was_stranded =
             std::mem::replace(&mut self.parts[part].flows.senders[flow].requester.seq.stranded, stranded);
         if stranded != was_stranded {
@@ -138,19 +138,19 @@ impl<S: Scheme> World<S> {
             return;
         }
         let (back, backward) = self.resolve_back(&spec, &key, &path);
-        self.leave_paths(presence);
+        self.leave_paths(flow_state);
         let way = Way { path, back, backward };
         let flags = self.parts[part].flows.senders[flow].packet_flags;
         let spreads = self.spreads(&spec, &way.path, flags & TRANSIT != 0);
-        let installed = self.install(presence, &spec, &key, &way, spreads);
+        let installed = self.install(flow_state, &spec, &key, &way, spreads);
         self.spread(part, flow, key.identity, installed.routes);
-        let (end, card_there) = self.target(presence);
-        let receiver = self.parts[end].flows.cards[card_there].receiver;
+        let (end, card_there) = self.target(flow_state);
+        let receiver = self.parts[end].flows.entries[card_there].receiver;
         let receiver = &mut self.parts[end].flows.receivers[receiver];
         (receiver.route, receiver.hops) = installed.receiver;
         receiver.backward = installed.backward;
         let part = &mut self.parts[part];
-        part.give_up_detours(card);
+        part.give_up_detours(entry);
         part.flows.details[flow].path = way.path.into();
         let sender = &mut part.flows.senders[flow];
         (sender.route, sender.hops) = installed.sender;

@@ -10,9 +10,9 @@
 
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::scheme::Scheme;
-use crate::id::{CardId, PortId, PresenceId};
+use crate::id::{FlowEntryId, FlowStateId, PortId};
 use crate::node::port::LOSSY_LINK;
-use crate::part::{News, Part, kind};
+use crate::part::{FlowEvent, Part, kind};
 use crate::run::World;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -26,11 +26,11 @@ pub(crate) struct Foresight {
     /// A link is down: a flow may have no route, and whether the run makes progress is read when it starts.
     pub stepwise: bool,
     /// Flow events of this window that sources have received and partitions have not reported yet, in order.
-    received: VecDeque<News>,
+    received: VecDeque<FlowEvent>,
     /// Flows that end within this window, as far as their sources know.
-    pub ending: Vec<PresenceId>,
+    pub ending: Vec<FlowStateId>,
     /// Flows that got more to send within this window, and whether as a message.
-    fed: Vec<(PresenceId, bool)>,
+    fed: Vec<(FlowStateId, bool)>,
 }
 
 impl Foresight {
@@ -40,15 +40,15 @@ impl Foresight {
         self.fed.clear();
     }
 
-    pub fn feed(&mut self, flow: PresenceId, message: bool) {
+    pub fn feed(&mut self, flow: FlowStateId, message: bool) {
         if self.needed {
             self.fed.push((flow, message));
         }
     }
 
     /// Whether the source has received this event, which a partition now reports.
-    pub fn confirms(&mut self, news: News) -> bool {
-        let received = self.received.front() == Some(&news);
+    pub fn confirms(&mut self, event: FlowEvent) -> bool {
+        let received = self.received.front() == Some(&event);
         if received {
             self.received.pop_front();
         }
@@ -61,7 +61,7 @@ impl Foresight {
     }
 
     /// How `flow` was fed within this window: with a message, or with bytes.
-    fn was_fed(&self, flow: PresenceId) -> Option<bool> {
+    fn was_fed(&self, flow: FlowStateId) -> Option<bool> {
         self.fed.iter().find(|(fed, _)| *fed == flow).map(|(_, message)| *message)
     }
 }
@@ -69,15 +69,15 @@ impl Foresight {
 #[derive(Clone, Copy, Debug)]
 struct Foreseen {
     key: Key,
-    news: News,
+    event: FlowEvent,
     certain: bool,
 }
 
-impl News {
-    fn flow(self) -> PresenceId {
+impl FlowEvent {
+    fn flow(self) -> FlowStateId {
         match self {
-            News::Ended(flow) | News::Drained(flow) | News::Lost(flow) => flow,
-            News::Delivered(flow, _) | News::Acknowledged(flow, _) => flow,
+            FlowEvent::Ended(flow) | FlowEvent::Drained(flow) | FlowEvent::Lost(flow) => flow,
+            FlowEvent::Delivered(flow, _) | FlowEvent::Acknowledged(flow, _) => flow,
         }
     }
 }
@@ -96,12 +96,12 @@ impl<S: Scheme> World<S> {
             let act = self.acts.peek().map(|Reverse(key)| *key).filter(|key| *key < limit);
             let next = flow_events.next_if(|event| event.key < act.unwrap_or(limit));
             match (next, act) {
-                (Some(event), _) if self.is_void(&event) => {}
-                (Some(event), _) if self.is_open(&event) => return (last, event.key.next()),
-                (Some(event), _) => {
-                    self.state.now = event.key.time();
-                    self.window.foresight.received.push_back(event.news);
-                    self.receive_ahead(event.news);
+                (Some(foreseen), _) if self.is_void(&foreseen) => {}
+                (Some(foreseen), _) if self.is_open(&foreseen) => return (last, foreseen.key.next()),
+                (Some(foreseen), _) => {
+                    self.state.now = foreseen.key.time();
+                    self.window.foresight.received.push_back(foreseen.event);
+                    self.receive_ahead(foreseen.event);
                     if self.is_idle() {
                         return (last, limit);
                     }
@@ -125,28 +125,29 @@ impl<S: Scheme> World<S> {
     }
 
     /// Whether an event does not happen because of what its source did within the window.
-    fn is_void(&self, event: &Foreseen) -> bool {
-        let flow = event.news.flow();
-        let stopped = self.presences[flow].stops.is_some_and(|stop| stop < event.key);
+    fn is_void(&self, foreseen: &Foreseen) -> bool {
+        let flow = foreseen.event.flow();
+        let stopped = self.flow_states[flow].stops.is_some_and(|stop| stop < foreseen.key);
         // A message has a packet at least, and that is not acknowledged within the window.
-        stopped || (matches!(event.news, News::Drained(_)) && self.window.foresight.was_fed(flow) == Some(true))
+        stopped
+            || (matches!(foreseen.event, FlowEvent::Drained(_)) && self.window.foresight.was_fed(flow) == Some(true))
     }
 
     /// Whether it is not certain that an event happens.
-    fn is_open(&self, event: &Foreseen) -> bool {
-        let fed = || self.window.foresight.was_fed(event.news.flow()).is_some();
-        !event.certain || (matches!(event.news, News::Drained(_)) && fed())
+    fn is_open(&self, foreseen: &Foreseen) -> bool {
+        let fed = || self.window.foresight.was_fed(foreseen.event.flow()).is_some();
+        !foreseen.certain || (matches!(foreseen.event, FlowEvent::Drained(_)) && fed())
     }
 
-    fn receive_ahead(&mut self, news: News) {
-        match news {
-            News::Ended(flow) => self.end_ahead(flow),
+    fn receive_ahead(&mut self, event: FlowEvent) {
+        match event {
+            FlowEvent::Ended(flow) => self.end_ahead(flow),
             other => self.hear(other),
         }
     }
 
     /// A flow ends, for its source: its record follows when its partition has come so far.
-    pub(crate) fn end_ahead(&mut self, flow: PresenceId) {
+    pub(crate) fn end_ahead(&mut self, flow: FlowStateId) {
         self.window.foresight.ending.push(flow);
         self.take_from_source(flow);
     }
@@ -196,7 +197,7 @@ impl<S: Scheme> Part<S> {
 
     /// Whether a data packet may be the last one that a message, or a flow, waits for.
     fn may_complete(&self, packet: &Packet) -> bool {
-        let receiver = &self.flows.receivers[self.flows.cards[packet.flow].receiver];
+        let receiver = &self.flows.receivers[self.flows.entries[packet.flow].receiver];
         let (seq, end) = (&receiver.responder.seq, receiver.responder.seq.stream.message_end);
         let reaches = packet.psn + 1 >= end || (receiver.responder.kept().is_some() && end != u32::MAX);
         receiver.tells && reaches && !seq.is_closed()
@@ -204,15 +205,15 @@ impl<S: Scheme> Part<S> {
 
     /// Whether an ACK may speak for the last packet of a message, of a flow, or of what it was offered.
     fn may_acknowledge(&self, packet: &Packet) -> bool {
-        let sender = &self.flows.senders[self.flows.cards[packet.flow].sender];
+        let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
         let seq = &sender.requester.seq;
         let reaches = packet.psn >= seq.stream.message_end || packet.psn == seq.offered;
         packet.psn > seq.una && reaches && !sender.ended
     }
 
-    fn foresee_deliveries(&self, port: PortId, flow: CardId, limit: Key, out: &mut Vec<Foreseen>) {
-        let card = &self.flows.cards[flow];
-        let responder = &self.flows.receivers[card.receiver].responder;
+    fn foresee_deliveries(&self, port: PortId, flow: FlowEntryId, limit: Key, out: &mut Vec<Foreseen>) {
+        let entry = &self.flows.entries[flow];
+        let responder = &self.flows.receivers[entry.receiver].responder;
         let seq = &responder.seq;
         let certain = !self.links.ports[port].has(LOSSY_LINK);
         let (mut expected, mut over) = (seq.expected, 0);
@@ -222,22 +223,22 @@ impl<S: Scheme> Part<S> {
             // With this packet there may be enough.
             let missing = seq.stream.message_end.saturating_sub(seq.expected).saturating_sub(kept);
             let enough = data.nth(missing.saturating_sub(1) as usize);
-            let news = News::Delivered(card.presence, 0);
-            out.extend(enough.map(|(key, _)| Foreseen { key, news, certain: false }));
+            let event = FlowEvent::Delivered(entry.flow_state, 0);
+            out.extend(enough.map(|(key, _)| Foreseen { key, event, certain: false }));
             return;
         }
         for (key, packet) in data {
             expected += u32::from(packet.psn == expected);
             while let Some(message) = seq.stream.complete_after(expected, over) {
                 over += 1;
-                out.push(Foreseen { key, news: News::Delivered(card.presence, message), certain });
+                out.push(Foreseen { key, event: FlowEvent::Delivered(entry.flow_state, message), certain });
             }
         }
     }
 
-    fn foresee_acknowledgements(&self, port: PortId, flow: CardId, limit: Key, out: &mut Vec<Foreseen>) {
-        let card = &self.flows.cards[flow];
-        let (sender, tells) = (&self.flows.senders[card.sender], self.flows.details[card.sender].tells);
+    fn foresee_acknowledgements(&self, port: PortId, flow: FlowEntryId, limit: Key, out: &mut Vec<Foreseen>) {
+        let entry = &self.flows.entries[flow];
+        let (sender, tells) = (&self.flows.senders[entry.sender], self.flows.details[entry.sender].tells);
         let certain = !self.links.ports[port].has(LOSSY_LINK);
         let seq = &sender.requester.seq;
         let (mut una, mut over) = (seq.una, 0);
@@ -249,19 +250,19 @@ impl<S: Scheme> Part<S> {
                 continue;
             }
             una = packet.psn;
-            let mut push = |news| out.push(Foreseen { key, news, certain });
+            let mut push = |event| out.push(Foreseen { key, event, certain });
             while let Some(message) = seq.stream.complete_after(una, over) {
                 over += 1;
                 if tells {
-                    push(News::Acknowledged(card.presence, message));
+                    push(FlowEvent::Acknowledged(entry.flow_state, message));
                 }
             }
             if seq.stream.messages.is_none() && over > 0 {
-                push(News::Ended(card.presence));
+                push(FlowEvent::Ended(entry.flow_state));
                 return;
             }
             if una == seq.offered {
-                push(News::Drained(card.presence));
+                push(FlowEvent::Drained(entry.flow_state));
             }
         }
     }

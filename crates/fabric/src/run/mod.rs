@@ -7,9 +7,9 @@ mod activity;
 mod build;
 mod check;
 mod fault;
+mod flow_state;
 mod foresee;
 mod paths;
-mod presence;
 mod probe;
 pub mod simulation;
 mod sources;
@@ -20,15 +20,15 @@ use crate::contract::record::{
     BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
 };
 use crate::contract::scheme::{Format, Scheme};
-use crate::id::{PortId, PresenceId, SourceId};
+use crate::id::{FlowStateId, PortId, SourceId};
 use crate::network::plan::Plan;
 use crate::part::{Part, Pause, kind};
 use activity::Watched;
 use build::Layout;
 use check::CheckState;
-use presence::Presence;
+use flow_state::FlowState;
 use probe::ProbeState;
-use sources::Feed;
+use sources::SourceState;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::{Deref, DerefMut};
@@ -97,15 +97,15 @@ pub struct World<S: Scheme> {
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
-    pub(crate) presences: Slab<PresenceId, Presence>,
+    pub(crate) flow_states: Slab<FlowStateId, FlowState>,
     /// Events of the run, earliest first: what sources do, and the rest.
     pub(crate) acts: BinaryHeap<Reverse<Key>>,
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
     /// What is counted here and not in a part.
     pub(crate) own: Counters,
-    pub(crate) feeds: Table<SourceId, Feed>,
+    pub(crate) sources: Table<SourceId, SourceState>,
     /// Flows that are over, of which there may be packets left.
-    pub(crate) ended: Vec<PresenceId>,
+    pub(crate) ended: Vec<FlowStateId>,
     /// What lies between the times at which they are forgotten.
     pub(crate) grid: Span,
     pub(crate) schemes: Arc<Vec<S>>,
@@ -145,8 +145,9 @@ impl<S: Scheme> World<S> {
         for index in 0..self.state.plan.faults.len() as u32 {
             self.schedule(self.state.plan.faults[index as usize].at, kind::FAULT, index, index);
         }
-        self.window.foresight.needed = self.parts.len() > 1 && self.feeds.iter().any(|feed| feed.source.reacts());
-        for source in self.feeds.ids() {
+        self.window.foresight.needed =
+            self.parts.len() > 1 && self.sources.iter().any(|source_state| source_state.source.reacts());
+        for source in self.sources.ids() {
             self.arm_source(source);
         }
         self.start_probes();
@@ -200,10 +201,10 @@ impl<S: Scheme> World<S> {
             self.state.now = self.parts[0].now;
             match pause {
                 Pause::Counted => {
-                    self.hear_news();
+                    self.drain_events();
                     break;
                 }
-                Pause::Halted => self.hear_news(),
+                Pause::Halted => self.drain_events(),
                 // Where nothing is left to happen the run ends, and is not looked at later than that.
                 Pause::Limit | Pause::Empty
                     if look < next.min(line) && (pause == Pause::Limit || next < stop || line < next) =>
@@ -249,7 +250,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn cross(&mut self, line: Time) {
         self.set_now(line);
         // What is told of a flow is heard before it is forgotten.
-        self.hear_news();
+        self.drain_events();
         self.free_ended();
         if self.take_failure() {
             self.finish();
@@ -359,15 +360,15 @@ impl<S: Scheme> World<S> {
         if !self.finished {
             self.finished = true;
             self.look_once_more(self.state.now);
-            self.hear_news();
+            self.drain_events();
             // Of what went wrong after the last line too.
             self.take_failure();
             // What is in flight is counted.
-            self.parts.iter_mut().for_each(Part::open_mail);
+            self.parts.iter_mut().for_each(Part::receive_remote);
             self.state.counters = self.totals();
             self.final_check();
             self.state.waits = self.waits();
-            let alive: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+            let alive: Vec<FlowStateId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
             let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
             self.state.flows.append(&mut records);
@@ -393,7 +394,7 @@ impl<S: Scheme> World<S> {
 
     /// Flows alive now.
     pub fn flows_in_flight(&self) -> usize {
-        self.presences.len()
+        self.flow_states.len()
     }
 
     /// Of all pairs of hosts, as schemes are told.

@@ -5,12 +5,12 @@ use crate::contract::packet::TableRoute;
 use crate::contract::record::Paths;
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::FlowSpec;
-use crate::id::{PortId, PresenceId, SenderId};
+use crate::id::{FlowStateId, PortId, SenderId};
 use crate::network::plan::{NodeKind, Plan};
 use crate::network::route::FlowKey;
 use crate::node::forwarding::{NextHopTable, PathRoutes, Spread};
 use crate::run::World;
-use crate::run::presence::Ends;
+use crate::run::flow_state::Ends;
 
 /// Where a path leads, and how what is sent back returns.
 pub(crate) struct Way {
@@ -38,7 +38,7 @@ impl<S: Scheme> World<S> {
     /// Installs the paths of a flow. `way` is its first.
     pub(crate) fn install(
         &mut self,
-        presence: PresenceId,
+        flow_state: FlowStateId,
         spec: &FlowSpec,
         key: &FlowKey,
         way: &Way,
@@ -46,12 +46,12 @@ impl<S: Scheme> World<S> {
     ) -> Installed {
         let forwarding = self.state.plan.model.forwarding;
         if !spreads {
-            let [first, last] = self.lay(presence, &way.path, true, None);
-            let receiver = if way.backward { last } else { self.lay(presence, &way.back, false, None)[0] };
+            let [first, last] = self.lay(flow_state, &way.path, true, None);
+            let receiver = if way.backward { last } else { self.lay(flow_state, &way.back, false, None)[0] };
             return Installed { sender: first, receiver, backward: way.backward, routes: None };
         }
         if forwarding.next_hop.is_some() {
-            return self.install_edges(presence, spec, forwarding.paths);
+            return self.install_edges(flow_state, spec, forwarding.paths);
         }
         let mut routes = Vec::with_capacity(usize::from(forwarding.paths));
         let mut first = None;
@@ -59,9 +59,9 @@ impl<S: Scheme> World<S> {
             let key = key.path(number);
             let path = self.resolve_path(spec, &key, false).0;
             let (back, backward) = self.resolve_back(spec, &key, &path);
-            let home = (!backward).then(|| self.lay(presence, &back, false, Some(Ends { number, answer: 0 }))[0]);
+            let home = (!backward).then(|| self.lay(flow_state, &back, false, Some(Ends { number, answer: 0 }))[0]);
             let answer = home.map_or(0, |(route, _)| route + 1);
-            let [there, last] = self.lay(presence, &path, true, Some(Ends { number, answer }));
+            let [there, last] = self.lay(flow_state, &path, true, Some(Ends { number, answer }));
             routes.push(there.0 + 1);
             first.get_or_insert((there, home.unwrap_or(last), backward));
         }
@@ -69,16 +69,16 @@ impl<S: Scheme> World<S> {
         Installed { sender, receiver, backward, routes: Some(PathRoutes::Installed(routes.into())) }
     }
 
-    /// A flow whose next hops switches choose has a card in every part that its packets may cross.
-    fn install_edges(&mut self, presence: PresenceId, spec: &FlowSpec, paths: u16) -> Installed {
+    /// A flow whose next hops switches choose has an entry in every part that its packets may cross.
+    fn install_edges(&mut self, flow_state: FlowStateId, spec: &FlowSpec, paths: u16) -> Installed {
         let routes = &self.parts[0].paths.routes;
         let edges = [spec.src, spec.dst].map(|host| routes.edge_of(host).unwrap_or(0) as u16);
         let mut nodes = routes.nodes_between(spec.src, spec.dst);
         nodes.extend(routes.nodes_between(spec.dst, spec.src));
         for node in nodes {
             let part = self.layout.part_of(node);
-            let card = self.card_in(presence, part);
-            self.parts[usize::from(part)].flows.trails[card].edges = Some(edges);
+            let entry = self.entry_in(flow_state, part);
+            self.parts[usize::from(part)].flows.route_storage[entry].edges = Some(edges);
         }
         // Cursors begin one past a handle.
         let [back, edge] = edges;
@@ -143,20 +143,21 @@ impl<S: Scheme> World<S> {
         if self.state.plan.model.forwarding.next_hop.is_none() {
             return;
         }
-        let flows: Vec<PresenceId> = self.presences.iter().map(|(presence, _)| presence).collect();
-        for presence in flows {
-            let Some(edges) = self.trails_of(presence).find_map(|trail| trail.edges) else { continue };
+        let flows: Vec<FlowStateId> = self.flow_states.iter().map(|(flow_state, _)| flow_state).collect();
+        for flow_state in flows {
+            let Some(edges) = self.route_storage_of(flow_state).find_map(|storage| storage.edges) else { continue };
             for part in 0..self.parts.len() {
-                let card = self.card_in(presence, part as u16);
-                self.parts[part].flows.trails[card].edges = Some(edges);
+                let entry = self.entry_in(flow_state, part as u16);
+                self.parts[part].flows.route_storage[entry].edges = Some(edges);
             }
         }
     }
 
     /// The paths of a flow's packets: its one path, or what ports saw of them.
-    pub(crate) fn paths_taken(&self, presence: PresenceId) -> Paths {
-        let path = &self.sender_of(presence).1.path;
-        let mut hops: Vec<(u32, u32)> = self.trails_of(presence).flat_map(|trail| trail.hops.iter().copied()).collect();
+    pub(crate) fn paths_taken(&self, flow_state: FlowStateId) -> Paths {
+        let path = &self.sender_of(flow_state).1.path;
+        let mut hops: Vec<(u32, u32)> =
+            self.route_storage_of(flow_state).flat_map(|storage| storage.hops.iter().copied()).collect();
         if hops.is_empty() {
             return Paths::One(path.clone());
         }

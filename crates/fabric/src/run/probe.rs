@@ -2,7 +2,7 @@
 
 use crate::contract::record::{Metric, Sample};
 use crate::contract::scheme::{ReactionPoint, Scheme};
-use crate::id::PresenceId;
+use crate::id::FlowStateId;
 use crate::network::plan::ProbeTarget;
 use crate::part::kind;
 use crate::run::World;
@@ -27,7 +27,7 @@ struct Previous {
 
 #[derive(Clone, Copy, Debug)]
 struct ProbedFlow {
-    flow: PresenceId,
+    flow: FlowStateId,
     at: Time,
     sent_wire_bytes: u64,
     delivered_bytes: u64,
@@ -41,12 +41,12 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    pub(crate) fn probe_flow(&mut self, flow: PresenceId) {
+    pub(crate) fn probe_flow(&mut self, flow: FlowStateId) {
         let at = self.state.now;
         self.probe_state.flows.push(ProbedFlow { flow, at, sent_wire_bytes: 0, delivered_bytes: 0 });
     }
 
-    pub(crate) fn unprobe_flow(&mut self, flow: PresenceId) {
+    pub(crate) fn unprobe_flow(&mut self, flow: FlowStateId) {
         self.probe_state.flows.retain(|probed| probed.flow != flow);
     }
 
@@ -159,8 +159,8 @@ impl<S: Scheme> World<S> {
     }
 
     /// What waits in the shaped queue of a flow, if it may have one.
-    fn shaped_bytes(&self, flow: PresenceId) -> Option<u64> {
-        let (part, card) = self.target(flow);
-        self.parts[part].shapers.bytes_of(card)
+    fn shaped_bytes(&self, flow: FlowStateId) -> Option<u64> {
+        let (part, entry) = self.target(flow);
+        self.parts[part].shapers.bytes_of(entry)
     }
 }

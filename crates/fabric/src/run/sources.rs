@@ -3,16 +3,16 @@
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
-use crate::id::{PresenceId, SenderId, SourceId};
+use crate::id::{FlowStateId, SenderId, SourceId};
 use crate::part::command::FlowCommand;
-use crate::part::{News, kind};
+use crate::part::{FlowEvent, kind};
 use crate::run::World;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use xoff_engine::Time;
 
 /// A source and what is known of it.
-pub(crate) struct Feed {
+pub(crate) struct SourceState {
     pub source: Box<dyn Source>,
     pub name: SourceName,
     /// Flows that it has started.
@@ -22,24 +22,24 @@ pub(crate) struct Feed {
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
-    pub flows: HashMap<u32, PresenceId>,
+    pub flows: HashMap<u32, FlowStateId>,
 }
 
-impl Feed {
-    pub(crate) fn new(source: Box<dyn Source>, place: usize) -> Feed {
+impl SourceState {
+    pub(crate) fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        Feed { source, name, started: 0, due: Time::NEVER, rescheduled: 0, flows: HashMap::new() }
+        SourceState { source, name, started: 0, due: Time::NEVER, rescheduled: 0, flows: HashMap::new() }
     }
 }
 
 impl<S: Scheme> World<S> {
     pub(crate) fn arm_source(&mut self, source: SourceId) {
-        let feed = &mut self.feeds[source];
-        let next = feed.source.next().unwrap_or(Time::NEVER);
-        if next == feed.due {
+        let source_state = &mut self.sources[source];
+        let next = source_state.source.next().unwrap_or(Time::NEVER);
+        if next == source_state.due {
             return;
         }
-        feed.due = next;
+        source_state.due = next;
         if next != Time::NEVER {
             debug_assert!(next >= self.state.now, "a source wants to act in the past");
             self.push_source(next, source);
@@ -47,22 +47,22 @@ impl<S: Scheme> World<S> {
     }
 
     fn push_source(&mut self, at: Time, source: SourceId) {
-        let tie = self.feeds[source].name.tie();
+        let tie = self.sources[source].name.tie();
         let key = self.parts[0].queue.key(at, kind::SOURCE, tie, source.get());
         self.acts.push(Reverse(key));
     }
 
     pub(crate) fn on_source(&mut self, source: SourceId) {
-        if self.feeds[source].due != self.state.now {
+        if self.sources[source].due != self.state.now {
             return;
         }
         if self.parts[0].compat.eager && self.must_go_to_the_end(source) {
             return;
         }
-        let feed = &mut self.feeds[source];
-        feed.due = Time::NEVER;
+        let source_state = &mut self.sources[source];
+        source_state.due = Time::NEVER;
         let mut actions = Vec::new();
-        feed.source.act(self.state.now, &mut actions);
+        source_state.source.act(self.state.now, &mut actions);
         for action in actions {
             self.carry_out(source, action);
         }
@@ -77,46 +77,46 @@ impl<S: Scheme> World<S> {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => {
-                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
-                    self.window.foresight.feed(presence, false);
+                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+                    self.window.foresight.feed(flow_state, false);
                 }
                 self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
             }
             Action::Send { handle, bytes, message } => {
-                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
-                    self.window.foresight.feed(presence, true);
+                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+                    self.window.foresight.feed(flow_state, true);
                     // The receiver knows of it before its first packet can be there.
-                    let (part, card) = self.target(presence);
-                    let receiver = self.parts[part].flows.cards[card].receiver;
+                    let (part, entry) = self.target(flow_state);
+                    let receiver = self.parts[part].flows.entries[entry].receiver;
                     self.command(source, part, FlowCommand::Expect(receiver, bytes, message));
-                    let (part, card) = self.origin(presence);
-                    let sender = self.parts[part].flows.cards[card].sender;
+                    let (part, entry) = self.origin(flow_state);
+                    let sender = self.parts[part].flows.entries[entry].sender;
                     self.command(source, part, FlowCommand::Send(sender, bytes, message));
                 }
             }
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
-                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
-                    self.presences[presence].stops = self.window.act;
-                    let (part, card) = self.target(presence);
-                    let receiver = self.parts[part].flows.cards[card].receiver;
+                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+                    self.flow_states[flow_state].stops = self.window.act;
+                    let (part, entry) = self.target(flow_state);
+                    let receiver = self.parts[part].flows.entries[entry].receiver;
                     self.command(source, part, FlowCommand::Close(receiver));
                     self.command_sender(source, handle, FlowCommand::Stop);
                     if self.window.foresight.needed {
-                        self.end_ahead(presence);
+                        self.end_ahead(flow_state);
                     }
                 }
                 if self.parts.len() == 1 {
-                    self.hear_news();
+                    self.drain_events();
                 }
             }
         }
     }
 
     fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
-        if let Some(&presence) = self.feeds[source].flows.get(&handle) {
-            let (part, card) = self.origin(presence);
-            let sender = self.parts[part].flows.cards[card].sender;
+        if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+            let (part, entry) = self.origin(flow_state);
+            let sender = self.parts[part].flows.entries[entry].sender;
             self.command(source, part, command(sender));
         }
     }
@@ -127,7 +127,7 @@ impl<S: Scheme> World<S> {
             self.parts[part].carry_out_command(command);
             return;
         }
-        let tie = self.feeds[source].name.tie();
+        let tie = self.sources[source].name.tie();
         let window = &mut self.window;
         window.commands += 1;
         self.parts[part].schedule_command(self.state.now, tie, (window.acts, window.commands), command);
@@ -136,7 +136,7 @@ impl<S: Scheme> World<S> {
     /// Where the order of scheduling counts, opening a flow takes two events of its own: it comes after
     /// all that was scheduled for this instant.
     fn must_go_to_the_end(&mut self, source: SourceId) -> bool {
-        let rescheduled = &mut self.feeds[source].rescheduled;
+        let rescheduled = &mut self.sources[source].rescheduled;
         *rescheduled = (*rescheduled + 1) % 3;
         let wait = *rescheduled != 0;
         if wait {
@@ -146,41 +146,43 @@ impl<S: Scheme> World<S> {
     }
 
     /// Tells sources what has become of their flows.
-    pub(crate) fn hear_news(&mut self) {
-        let mut news_list = std::mem::take(&mut self.parts[0].records.news);
-        for news in news_list.drain(..) {
-            self.hear(news);
+    pub(crate) fn drain_events(&mut self) {
+        let mut events = std::mem::take(&mut self.parts[0].records.events);
+        for event in events.drain(..) {
+            self.hear(event);
         }
-        self.parts[0].records.news = news_list;
+        self.parts[0].records.events = events;
     }
 
-    pub(crate) fn hear(&mut self, news: News) {
-        match news {
-            News::Ended(presence) => self.on_ended(presence),
-            News::Lost(presence) => self.presences[presence].lost += 1,
-            News::Drained(presence) => self.tell_source(presence, |source, now, handle| source.on_drained(now, handle)),
-            News::Delivered(presence, message) => {
-                self.tell_source(presence, |source, now, handle| source.on_delivered(now, handle, message));
+    pub(crate) fn hear(&mut self, event: FlowEvent) {
+        match event {
+            FlowEvent::Ended(flow_state) => self.on_ended(flow_state),
+            FlowEvent::Lost(flow_state) => self.flow_states[flow_state].lost += 1,
+            FlowEvent::Drained(flow_state) => {
+                self.tell_source(flow_state, |source, now, handle| source.on_drained(now, handle))
             }
-            News::Acknowledged(presence, message) => {
-                self.tell_source(presence, |source, now, handle| source.on_acknowledged(now, handle, message));
+            FlowEvent::Delivered(flow_state, message) => {
+                self.tell_source(flow_state, |source, now, handle| source.on_delivered(now, handle, message));
+            }
+            FlowEvent::Acknowledged(flow_state, message) => {
+                self.tell_source(flow_state, |source, now, handle| source.on_acknowledged(now, handle, message));
             }
         }
     }
 
     /// Tells the source of a flow something that may change when it acts next.
-    fn tell_source(&mut self, presence: PresenceId, what: impl FnOnce(&mut dyn Source, Time, u32)) {
-        let details = self.sender_of(presence).1;
+    fn tell_source(&mut self, flow_state: FlowStateId, what: impl FnOnce(&mut dyn Source, Time, u32)) {
+        let details = self.sender_of(flow_state).1;
         let (source, handle) = (details.source, details.spec.handle);
-        what(&mut *self.feeds[source].source, self.state.now, handle);
+        what(&mut *self.sources[source].source, self.state.now, handle);
         self.arm_source(source);
     }
 
     /// A flow has lost its way, or has one again.
     pub(crate) fn tell_stranded(&mut self, source: SourceId, handle: u32, cut: bool) {
-        let feed = &mut self.feeds[source];
-        feed.source.on_stranded(self.state.now, handle, cut);
-        let hears = feed.source.hears_deliveries();
+        let source_state = &mut self.sources[source];
+        source_state.source.on_stranded(self.state.now, handle, cut);
+        let hears = source_state.source.hears_deliveries();
         self.arm_source(source);
         if cut && hears {
             self.watch_stranded();
@@ -189,30 +191,30 @@ impl<S: Scheme> World<S> {
 
     /// What sources wait for, in their words.
     pub(crate) fn waits(&self) -> Vec<String> {
-        self.feeds.iter().flat_map(|feed| feed.source.waits_for()).collect()
+        self.sources.iter().flat_map(|source_state| source_state.source.waits_for()).collect()
     }
 
     /// A flow is over: it gets its record, and its source is told.
-    fn on_ended(&mut self, presence: PresenceId) {
-        let record = self.flow_record(presence);
+    fn on_ended(&mut self, flow_state: FlowStateId) {
+        let record = self.flow_record(flow_state);
         self.state.flows.push(record);
-        self.unprobe_flow(presence);
-        self.ended.push(presence);
-        self.take_from_source(presence);
+        self.unprobe_flow(flow_state);
+        self.ended.push(flow_state);
+        self.take_from_source(flow_state);
         if self.is_idle() {
             self.finish();
         }
     }
 
     /// Ends a flow for its source, unless the source has received the event already.
-    pub(crate) fn take_from_source(&mut self, presence: PresenceId) {
-        let details = self.sender_of(presence).1;
+    pub(crate) fn take_from_source(&mut self, flow_state: FlowStateId) {
+        let details = self.sender_of(flow_state).1;
         let (source, handle) = (details.source, details.spec.handle);
-        let feed = &mut self.feeds[source];
+        let source_state = &mut self.sources[source];
         // The source may have given the handle to another flow since.
-        if feed.flows.get(&handle) == Some(&presence) {
-            feed.flows.remove(&handle);
-            feed.source.on_finished(self.state.now, handle);
+        if source_state.flows.get(&handle) == Some(&flow_state) {
+            source_state.flows.remove(&handle);
+            source_state.source.on_finished(self.state.now, handle);
             self.arm_source(source);
         }
     }
@@ -220,6 +222,6 @@ impl<S: Scheme> World<S> {
     /// No flow is alive and no source will act again.
     pub(crate) fn is_idle(&self) -> bool {
         self.state.plan.run.stop_when_idle
-            && self.feeds.iter().all(|feed| feed.flows.is_empty() && feed.due == Time::NEVER)
+            && self.sources.iter().all(|source_state| source_state.flows.is_empty() && source_state.due == Time::NEVER)
     }
 }

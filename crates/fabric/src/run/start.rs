@@ -4,10 +4,10 @@ use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
-use crate::flow::identity::{self, Card};
+use crate::flow::identity::{self, FlowEntry};
 use crate::flow::pacing::{Pacing, SendState};
 use crate::flow::transport::{Requester, Responder, Stream};
-use crate::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
+use crate::id::{FlowEntryId, FlowStateId, ReceiverId, SenderId, SourceId};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
 use crate::network::route::FlowKey;
@@ -19,7 +19,7 @@ use crate::run::paths::Way;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Which flow of the run it is.
-struct Birth {
+struct FlowIdentity {
     source: SourceId,
     id: u32,
     number: u64,
@@ -43,7 +43,7 @@ impl Packets {
 }
 
 /// Where it goes, and how long that takes on an idle network.
-struct Journey {
+struct PathInfo {
     key: FlowKey,
     way: Way,
     stranded: bool,
@@ -54,71 +54,78 @@ struct Journey {
     bdp_bytes: u64,
 }
 
-/// What one of its ends has in its part: a card, and the first stretch of a path.
+/// What one of its ends has in its part: an entry, and the first segment of a path.
 #[derive(Clone, Copy)]
-struct Footing {
-    card: CardId,
+struct PathHandle {
+    entry: FlowEntryId,
     route: u32,
     hops: u8,
 }
 
 impl<S: Scheme> World<S> {
     pub(crate) fn start_flow(&mut self, source: SourceId, spec: FlowSpec) {
-        let birth = self.number_flow(source, &spec);
-        let (handle, tells) = (spec.handle, self.feeds[source].source.hears_deliveries());
+        let identity = self.number_flow(source, &spec);
+        let (handle, tells) = (spec.handle, self.sources[source].source.hears_deliveries());
         let packets = self.packets_of(&spec);
-        let journey = self.journey_of(&spec, &birth, &packets, tells);
-        let facts = self.facts_of(&spec, &birth, &packets, &journey);
+        let path_info = self.path_info_of(&spec, &identity, &packets, tells);
+        let facts = self.facts_of(&spec, &identity, &packets, &path_info);
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
         let transit = facts.inter_domain.and_then(|_| scheme.transit(&facts));
-        let card = Card {
-            id: birth.id,
-            name: birth.identity as u32,
+        let entry = FlowEntry {
+            id: identity.id,
+            name: identity.identity as u32,
             ends: identity::ends(spec.src, spec.dst),
             weight: spec.weight,
             scheme: spec.scheme,
-            presence: PresenceId::NONE,
+            flow_state: FlowStateId::NONE,
             sender: SenderId::NONE,
             receiver: ReceiverId::NONE,
             live: 0,
             notification_frame: self.state.plan.host(spec.src).sizes.notification_bytes as u16,
         };
-        let presence = self.add_presence(card, spec.src, spec.dst);
+        let flow_state = self.add_flow_state(entry, spec.src, spec.dst);
         let shaped = transit.is_some();
-        let spreads = self.spreads(&spec, &journey.way.path, shaped);
-        let installed = self.install(presence, &spec, &journey.key, &journey.way, spreads);
+        let spreads = self.spreads(&spec, &path_info.way.path, shaped);
+        let installed = self.install(flow_state, &spec, &path_info.key, &path_info.way, spreads);
         if let Some(machine) = transit {
-            let (part, card) = self.target(presence);
-            self.parts[part].add_shaper(card, self.state.plan.nodes[spec.dst as usize].domain, machine);
+            let (part, entry) = self.target(flow_state);
+            self.parts[part].add_shaper(entry, self.state.plan.nodes[spec.dst as usize].domain, machine);
         }
-        let footing = |card, (route, hops)| Footing { card, route, hops };
-        let (part, card) = self.origin(presence);
+        let path_handle = |entry, (route, hops)| PathHandle { entry, route, hops };
+        let (part, entry) = self.origin(flow_state);
         let flags = if shaped { TRANSIT } else { 0 } | if spreads { SPREAD } else { 0 };
-        let sender = self.sender(rp, footing(card, installed.sender), flags, &spec, &packets, &journey);
-        let sender = self.parts[part].add_sender(sender, details(&birth, &spec, tells, self.state.now, &journey));
-        self.spread(part, sender, birth.identity, installed.routes);
-        let (end, card) = self.target(presence);
-        let mut receiver = self.receiver(np, footing(card, installed.receiver), tells, &spec, &packets, &journey);
+        let sender = self.sender(rp, path_handle(entry, installed.sender), flags, &spec, &packets, &path_info);
+        let sender = self.parts[part].add_sender(sender, details(&identity, &spec, tells, self.state.now, &path_info));
+        self.spread(part, sender, identity.identity, installed.routes);
+        let (end, entry) = self.target(flow_state);
+        let mut receiver =
+            self.receiver(np, path_handle(entry, installed.receiver), tells, &spec, &packets, &path_info);
         receiver.backward = installed.backward;
         self.parts[end].add_receiver(receiver);
-        self.feeds[source].flows.insert(spec.handle, presence);
+        self.sources[source].flows.insert(spec.handle, flow_state);
         if spec.probed {
-            self.probe_flow(presence);
+            self.probe_flow(flow_state);
         }
         self.command(source, part, FlowCommand::Open(sender));
-        if journey.stranded {
+        if path_info.stranded {
             self.tell_stranded(source, handle, true);
         }
     }
 
-    fn number_flow(&mut self, source: SourceId, spec: &FlowSpec) -> Birth {
+    fn number_flow(&mut self, source: SourceId, spec: &FlowSpec) -> FlowIdentity {
         let id = self.own.flows_started as u32;
         self.own.flows_started += 1;
-        let feed = &mut self.feeds[source];
-        let number = feed.started;
-        feed.started += 1;
-        Birth { source, id, number, identity: feed.name.flow(number, spec), ephemeral: feed.name.port(number) }
+        let source_state = &mut self.sources[source];
+        let number = source_state.started;
+        source_state.started += 1;
+        FlowIdentity {
+            source,
+            id,
+            number,
+            identity: source_state.name.flow(number, spec),
+            ephemeral: source_state.name.port(number),
+        }
     }
 
     fn packets_of(&self, spec: &FlowSpec) -> Packets {
@@ -143,8 +150,8 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn journey_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, tells: bool) -> Journey {
-        let key = self.parts[0].flow_key(spec, birth.identity, birth.ephemeral);
+    fn path_info_of(&self, spec: &FlowSpec, identity: &FlowIdentity, packets: &Packets, tells: bool) -> PathInfo {
+        let key = self.parts[0].flow_key(spec, identity.identity, identity.ephemeral);
         let (path, stranded) = self.resolve_path(spec, &key, tells);
         let (back, backward) = self.resolve_back(spec, &key, &path);
         let gap = self.parts[0].links.gap_bytes;
@@ -171,50 +178,50 @@ impl<S: Scheme> World<S> {
                 .map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |path| path.bdp_bytes()),
         };
         let way = Way { path, back, backward };
-        Journey { key, way, stranded, exchange, base_rtt, ideal, line_rate, bdp_bytes }
+        PathInfo { key, way, stranded, exchange, base_rtt, ideal, line_rate, bdp_bytes }
     }
 
-    fn facts_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, journey: &Journey) -> FlowFacts {
-        let line_rate = journey.line_rate;
+    fn facts_of(&self, spec: &FlowSpec, identity: &FlowIdentity, packets: &Packets, path_info: &PathInfo) -> FlowFacts {
+        let line_rate = path_info.line_rate;
         FlowFacts {
             seed: self.state.plan.seed,
-            flow: birth.identity,
+            flow: identity.identity,
             line_rate,
             start: self.state.now,
             initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
-            base_rtt: journey.base_rtt,
+            base_rtt: path_info.base_rtt,
             max_base_rtt: self.max_base_rtt,
-            bdp_bytes: journey.bdp_bytes,
+            bdp_bytes: path_info.bdp_bytes,
             mtu_bytes: packets.mtu_bytes,
-            mtu_wire_bytes: journey.exchange.data_wire_bytes,
+            mtu_wire_bytes: path_info.exchange.data_wire_bytes,
             weight: spec.weight,
-            hops: journey.way.path.len().saturating_sub(1) as u8,
+            hops: path_info.way.path.len().saturating_sub(1) as u8,
             ack_delay: self.state.plan.host(spec.dst).ack_delay,
-            inter_domain: domain::inter_domain(&self.state.plan, &journey.way.path, journey.exchange),
+            inter_domain: domain::inter_domain(&self.state.plan, &path_info.way.path, path_info.exchange),
         }
     }
 
     fn sender(
         &self,
         rp: S::Rp,
-        Footing { card, route, hops }: Footing,
+        PathHandle { entry, route, hops }: PathHandle,
         packet_flags: u8,
         spec: &FlowSpec,
         packets: &Packets,
-        journey: &Journey,
+        path_info: &PathInfo,
     ) -> Sender<S::Rp> {
         let host = self.layout.host_at(spec.src);
         let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
         let (settings, responder) = (self.state.plan.host(spec.src), self.state.plan.host(spec.dst));
         // A round trip is not a loss, however long: the timer never undercuts a few of them.
-        let rto = settings.retransmit_timeout.max(journey.base_rtt * 4);
+        let rto = settings.retransmit_timeout.max(path_info.base_rtt * 4);
         let mut requester = Requester::new(&packets.format, responder, rto, packets.stream());
-        requester.seq.stranded = journey.stranded;
+        requester.seq.stranded = path_info.stranded;
         if let Some(bytes) = spec.offered_bytes {
             requester.seq.offer(bytes);
         }
-        let (line_bps, wire_bytes) = (journey.line_rate.bps() as f64, journey.exchange.data_wire_bytes);
-        let mut pacing = Pacing::new(self.state.now, line_bps, wire_bytes, journey.bdp_bytes, spec.rate_cap);
+        let (line_bps, wire_bytes) = (path_info.line_rate.bps() as f64, path_info.exchange.data_wire_bytes);
+        let mut pacing = Pacing::new(self.state.now, line_bps, wire_bytes, path_info.bdp_bytes, spec.rate_cap);
         if part.hosts[host].scan.is_some() {
             pacing.state = SendState::Scanned;
         }
@@ -223,7 +230,7 @@ impl<S: Scheme> World<S> {
             requester,
             pacing,
             host,
-            card,
+            entry,
             class: spec.class,
             int: packets.format.int,
             packet_flags,
@@ -242,11 +249,11 @@ impl<S: Scheme> World<S> {
     fn receiver(
         &self,
         np: S::Np,
-        Footing { card, route, hops }: Footing,
+        PathHandle { entry, route, hops }: PathHandle,
         tells: bool,
         spec: &FlowSpec,
         packets: &Packets,
-        journey: &Journey,
+        path_info: &PathInfo,
     ) -> Receiver<S::Np> {
         let responder = self.state.plan.host(spec.dst);
         Receiver {
@@ -254,7 +261,7 @@ impl<S: Scheme> World<S> {
             np,
             responder: Responder::new(&packets.format, responder, packets.stream()),
             host: self.layout.host_at(spec.dst),
-            card,
+            entry,
             tells,
             ack_frame: packets.ack_frame as u16,
             notification_frame: responder.sizes.notification_bytes as u16,
@@ -262,7 +269,7 @@ impl<S: Scheme> World<S> {
             due: Time::NEVER,
             route,
             hops,
-            backward: journey.way.backward,
+            backward: path_info.way.backward,
             delivered_at: None,
             marked: 0,
         }
@@ -272,7 +279,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn line_rate(&self, node: u32) -> BitRate {
         let part = &self.parts[usize::from(self.layout.part_of(node))];
         let host = &part.hosts[self.layout.host_at(node)];
-        part.links.media.of(&part.links.ports[host.port]).rate.rate()
+        part.links.link_types.of(&part.links.ports[host.port]).rate.rate()
     }
 
     /// The flow's egress ports: pinned, or by the hash of what identifies it; and whether they lead nowhere. Routes do
@@ -301,39 +308,39 @@ impl<S: Scheme> World<S> {
     }
 }
 
-fn details(birth: &Birth, spec: &FlowSpec, tells: bool, now: Time, journey: &Journey) -> FlowDetails {
+fn details(identity: &FlowIdentity, spec: &FlowSpec, tells: bool, now: Time, path_info: &PathInfo) -> FlowDetails {
     FlowDetails {
-        id: birth.id,
-        number: birth.number,
-        identity: birth.identity,
-        ephemeral: birth.ephemeral,
-        source: birth.source,
+        id: identity.id,
+        number: identity.number,
+        identity: identity.identity,
+        ephemeral: identity.ephemeral,
+        source: identity.source,
         spec: spec.clone(),
         tells,
         start: now,
         acked_at: None,
-        ideal: journey.ideal,
-        base_rtt: journey.base_rtt,
+        ideal: path_info.ideal,
+        base_rtt: path_info.base_rtt,
         packets_retransmitted: 0,
         timeouts: 0,
         notifications: 0,
         first_notified: None,
-        path: journey.way.path.as_slice().into(),
+        path: path_info.way.path.as_slice().into(),
         detours: Vec::new(),
     }
 }
 
 impl<S: Scheme> Part<S> {
     fn add_sender(&mut self, sender: Sender<S::Rp>, details: FlowDetails) -> SenderId {
-        let card = sender.card;
+        let entry = sender.entry;
         let (flow, details) = (self.flows.senders.insert(sender), self.flows.details.insert(details));
         debug_assert_eq!(flow, details, "senders and details move together");
-        self.flows.cards[card].sender = flow;
+        self.flows.entries[entry].sender = flow;
         flow
     }
 
     fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
-        let card = receiver.card;
-        self.flows.cards[card].receiver = self.flows.receivers.insert(receiver);
+        let entry = receiver.entry;
+        self.flows.entries[entry].receiver = self.flows.receivers.insert(receiver);
     }
 }

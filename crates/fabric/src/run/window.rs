@@ -8,10 +8,10 @@
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::Scheme;
-use crate::id::PresenceId;
+use crate::id::FlowStateId;
 use crate::network::partition;
 use crate::network::plan::{Link, Plan, Random, Ties};
-use crate::part::{News, Part, Pause, kind};
+use crate::part::{FlowEvent, Part, Pause, kind};
 use crate::run::World;
 use crate::run::foresee::Foresight;
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ pub(crate) struct Window {
     /// Windows so far.
     count: u64,
     /// A flow that kept the run going when its end was last looked for.
-    lasting: Option<PresenceId>,
+    lasting: Option<FlowStateId>,
     /// End of the last window: partitions have handled all events before it.
     pub ran_to: Key,
     pub foresight: Foresight,
@@ -149,7 +149,7 @@ impl<S: Scheme> World<S> {
             Some((key, part)) => self.run_to(key, part, executor),
             None => self.run_parts(limit, executor),
         }
-        crate::part::mail::exchange(&mut self.parts);
+        crate::part::remote::exchange(&mut self.parts);
         self.hear_all();
         if end.is_some() {
             // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
@@ -167,7 +167,7 @@ impl<S: Scheme> World<S> {
                 self.window.foresight.stepwise = (0..self.state.plan.ports() as u32).any(|port| !self.is_up(port));
             }
             self.look_at_all(executor);
-            crate::part::mail::exchange(&mut self.parts);
+            crate::part::remote::exchange(&mut self.parts);
             self.hear_all();
         } else if limit == line {
             self.cross_if_needed(line.time());
@@ -189,17 +189,20 @@ impl<S: Scheme> World<S> {
 
     /// Whether the run could end before `time` because nothing is left to do.
     fn may_end_by(&self, time: Time) -> bool {
-        self.state.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
+        self.state.plan.run.stop_when_idle
+            && self.sources.iter().all(|source_state| source_state.due == Time::NEVER || source_state.due < time)
     }
 
     /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
     /// all flows are over but for those that are stopped by then and ACKs that are on their last link already.
     fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
-        if !self.state.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
+        if !self.state.plan.run.stop_when_idle
+            || self.sources.iter().any(|source_state| source_state.due != Time::NEVER)
+        {
             return None;
         }
         // Most often the same flow is why the run goes on.
-        if let Some(flow) = self.window.lasting.filter(|&flow| self.presences.get(flow).is_some())
+        if let Some(flow) = self.window.lasting.filter(|&flow| self.flow_states.get(flow).is_some())
             && !self.sender_of(flow).0.ended
             && self.foresee_flow(flow, limit).is_none()
         {
@@ -207,7 +210,7 @@ impl<S: Scheme> World<S> {
         }
         let mut end = last_act.map(|key| (key, None));
         let ending = self.window.foresight.ending.iter().copied();
-        for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()).chain(ending) {
+        for flow in self.sources.iter().flat_map(|source_state| source_state.flows.values().copied()).chain(ending) {
             let Some(over) = self.foresee_flow(flow, limit) else {
                 self.window.lasting = Some(flow);
                 return None;
@@ -218,20 +221,20 @@ impl<S: Scheme> World<S> {
     }
 
     /// The event that ends a flow, if it is known and before `limit`.
-    fn foresee_flow(&self, flow: PresenceId, limit: Key) -> Option<(Key, Option<usize>)> {
+    fn foresee_flow(&self, flow: FlowStateId, limit: Key) -> Option<(Key, Option<usize>)> {
         let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
-        let stopped = self.presences[flow].stops.map(|key| (key, None));
+        let stopped = self.flow_states[flow].stops.map(|key| (key, None));
         acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
     }
 
     /// When the last ACK of a flow arrives, and in which part, if it is in flight to its host.
-    fn final_ack(&self, presence: PresenceId) -> Option<(Key, usize)> {
-        let (number, card) = self.origin(presence);
+    fn final_ack(&self, flow_state: FlowStateId) -> Option<(Key, usize)> {
+        let (number, entry) = self.origin(flow_state);
         let part = &self.parts[number];
-        let sender = &part.flows.senders[part.flows.cards[card].sender];
+        let sender = &part.flows.senders[part.flows.entries[entry].sender];
         let port = part.hosts[sender.host].port.peer();
         let is_last = |packet: &Packet| {
-            packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.requester.seq.total
+            packet.kind == Kind::Ack && packet.flow == entry && packet.psn >= sender.requester.seq.total
         };
         let sending = &part.links.ports[port];
         let item = part.links.in_flight.iter(&sending.in_flight).find(|item| is_last(&item.packet))?;
@@ -254,7 +257,7 @@ impl<S: Scheme> World<S> {
     }
 
     fn open_all_mail(&mut self, executor: &dyn Executor) {
-        self.each_part(executor, Part::open_mail);
+        self.each_part(executor, Part::receive_remote);
     }
 
     /// After something that may have given any part something to do.
@@ -294,18 +297,18 @@ impl<S: Scheme> World<S> {
 
     /// Hears what the parts have to tell, in the order of one part.
     fn hear_all(&mut self) {
-        let mut ranked: Vec<(Key, News)> = Vec::new();
+        let mut ranked: Vec<(Key, FlowEvent)> = Vec::new();
         for part in &mut self.parts {
-            ranked.extend(part.records.news_ranks.drain(..).zip(part.records.news.drain(..)));
+            ranked.extend(part.records.event_ranks.drain(..).zip(part.records.events.drain(..)));
         }
         // Those of one part stay in order.
         ranked.sort_by_key(|(rank, _)| *rank);
         let now = self.state.now;
-        for (rank, news) in ranked {
+        for (rank, event) in ranked {
             self.state.now = rank.time();
             // Sources have received what was foreseen; a flow that ends still gets its record.
-            if !self.window.foresight.confirms(news) || matches!(news, News::Ended(_)) {
-                self.hear(news);
+            if !self.window.foresight.confirms(event) || matches!(event, FlowEvent::Ended(_)) {
+                self.hear(event);
             }
         }
         self.window.foresight.check();
@@ -329,7 +332,7 @@ impl<S: Scheme> World<S> {
 
 impl<S: Scheme> Part<S> {
     fn run_until(&mut self, limit: Key) {
-        self.open_mail();
+        self.receive_remote();
         let (_, pause) = self.run(limit, u64::MAX);
         debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
         self.look_at_next();

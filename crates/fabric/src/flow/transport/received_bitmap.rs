@@ -84,7 +84,7 @@ mod tests {
             let mut bitmap = ReceivedBitmap::default();
             for psn in [3, 1, 130, 2, 700] {
                 assert!(bitmap.insert(start, start + psn));
-                assert!(!bitmap.insert(start, start + psn), "a second copy is no news");
+                assert!(!bitmap.insert(start, start + psn), "a second copy is no event");
             }
             assert_eq!(bitmap.count, 5);
             assert_eq!(bitmap.run_from(start + 1), start + 4, "1 to 3 are here, 4 is missing");

@@ -48,7 +48,7 @@ macro_rules! pile {
 /// A stack between two parts.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "a run has one of the two")]
-pub enum Parcel {
+pub enum RemoteRecords {
     Records(Stack<Records>),
     Words(Stack<Words>),
 }
@@ -225,18 +225,18 @@ impl Stacks {
     }
 
     /// The stack of a packet that leaves for another part.
-    pub fn take_away(&mut self, packet: &Packet) -> Parcel {
+    pub fn take_away(&mut self, packet: &Packet) -> RemoteRecords {
         match &mut self.kept {
-            Kept::Records(pile) => Parcel::Records(pile.take_away(packet.extra)),
-            Kept::Words(pile) => Parcel::Words(pile.take_away(packet.extra)),
+            Kept::Records(pile) => RemoteRecords::Records(pile.take_away(packet.extra)),
+            Kept::Words(pile) => RemoteRecords::Words(pile.take_away(packet.extra)),
         }
     }
 
     /// Gives a packet that has come from another part its stack.
-    pub fn insert(&mut self, parcel: &Parcel, packet: &mut Packet) {
+    pub fn insert(&mut self, parcel: &RemoteRecords, packet: &mut Packet) {
         packet.extra = match (&mut self.kept, parcel) {
-            (Kept::Records(pile), Parcel::Records(stack)) => pile.insert(stack, packet.extra),
-            (Kept::Words(pile), Parcel::Words(stack)) => pile.insert(stack, packet.extra),
+            (Kept::Records(pile), RemoteRecords::Records(stack)) => pile.insert(stack, packet.extra),
+            (Kept::Words(pile), RemoteRecords::Words(stack)) => pile.insert(stack, packet.extra),
             _ => unreachable!("parts that keep stacks in other forms"),
         };
     }

@@ -1,15 +1,15 @@
-//! The cards of flows in a part, and the memory of their paths through it.
+//! The entries of flows in a part, and the memory of their paths through it.
 
 use crate::contract::scheme::{Scheme, TIMERS};
-use crate::flow::identity::Card;
-use crate::id::{CardId, ReceiverId, SenderId};
+use crate::flow::identity::FlowEntry;
+use crate::id::{FlowEntryId, ReceiverId, SenderId};
 use crate::part::Part;
 use xoff_engine::Time;
 
 /// What a part has stored of a flow's paths: first index and length.
 #[derive(Debug, Default)]
-pub(crate) struct Trail {
-    /// Stretches of the way there that are in use.
+pub(crate) struct RouteStorage {
+    /// Segments of the way there that are in use.
     pub forward: Vec<(u32, u8)>,
     /// All blocks of memory, in use or not.
     pub blocks: Vec<(u32, u8)>,
@@ -20,7 +20,7 @@ pub(crate) struct Trail {
     pub hops: Vec<(u32, u32)>,
 }
 
-impl Trail {
+impl RouteStorage {
     pub fn note_hop(&mut self, hop: (u32, u32)) {
         if let Err(place) = self.hops.binary_search(&hop) {
             self.hops.insert(place, hop);
@@ -29,15 +29,15 @@ impl Trail {
 }
 
 impl<S: Scheme> Part<S> {
-    pub(crate) fn add_card(&mut self, of: Card) -> CardId {
-        let card = self.flows.cards.insert(of);
-        let trail = self.flows.trails.insert(Trail::default());
-        debug_assert_eq!(card, trail, "cards and trails move together");
-        self.flows.living.insert(of.id, card);
-        card
+    pub(crate) fn add_entry(&mut self, of: FlowEntry) -> FlowEntryId {
+        let entry = self.flows.entries.insert(of);
+        let storage = self.flows.route_storage.insert(RouteStorage::default());
+        debug_assert_eq!(entry, storage, "entries and route_storage move together");
+        self.flows.flows_by_id.insert(of.id, entry);
+        entry
     }
 
-    /// Memory for a stretch of a path.
+    /// Memory for a segment of a path.
     pub(crate) fn take_block(&mut self, len: usize) -> u32 {
         assert!(len <= usize::from(u8::MAX), "a path of {len} words");
         if self.paths.forwarding.route_free.len() <= len {
@@ -54,16 +54,16 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Packets of a flow take no detours any more; those under way may still walk them.
-    pub(crate) fn give_up_detours(&mut self, card: CardId) {
-        let detours = &mut self.flows.details[self.flows.cards[card].sender].detours;
-        self.flows.trails[card].blocks.append(detours);
+    pub(crate) fn give_up_detours(&mut self, entry: FlowEntryId) {
+        let detours = &mut self.flows.details[self.flows.entries[entry].sender].detours;
+        self.flows.route_storage[entry].blocks.append(detours);
     }
 
     /// Forgets a flow of which nothing is left.
-    pub(crate) fn free_flow(&mut self, card: CardId) {
-        let Card { id, sender: flow, receiver, .. } = self.flows.cards.remove(card);
-        self.flows.living.remove(&id);
-        let mut blocks = self.flows.trails.remove(card).blocks;
+    pub(crate) fn free_flow(&mut self, entry: FlowEntryId) {
+        let FlowEntry { id, sender: flow, receiver, .. } = self.flows.entries.remove(entry);
+        self.flows.flows_by_id.remove(&id);
+        let mut blocks = self.flows.route_storage.remove(entry).blocks;
         if flow != SenderId::NONE {
             if let Some(timers) = self.compat.timers.get_mut(flow) {
                 *timers = [Time::NEVER; TIMERS];
@@ -75,7 +75,7 @@ impl<S: Scheme> Part<S> {
         if receiver != ReceiverId::NONE {
             self.flows.receivers.remove(receiver);
         }
-        self.remove_shaper(card);
+        self.remove_shaper(entry);
         for (at, len) in blocks {
             self.paths.forwarding.route_free[usize::from(len)].push(at);
         }
