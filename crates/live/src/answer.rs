@@ -1,6 +1,6 @@
 //! What a sender hears: ACKs and NAKs move its window, notifications and feedback reach its reaction point.
 
-use crate::desk::{Desk, News};
+use crate::context::{Context, FlowEvent};
 use crate::forwarding::{flow_of, tcp_number};
 use crate::nic::Nic;
 use crate::sender::Sender;
@@ -25,16 +25,23 @@ struct Answer {
 }
 
 impl<S: Scheme> Nic<S> {
-    pub(crate) fn on_notification(&mut self, flow: u32, bytes: &[u8], seen: &Seen, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn on_notification(
+        &mut self,
+        flow: u32,
+        bytes: &[u8],
+        seen: &Seen,
+        schemes: &[S],
+        context: &mut Context<'_>,
+    ) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         let scheme = &schemes[usize::from(sender.flow.scheme)];
         let Some(feedback) = scheme.read_content(&content_of(bytes, seen)) else {
-            return desk.log.ignore("content of another scheme");
+            return context.log.ignore("content of another scheme");
         };
-        sender.rp.on_feedback(desk.now, &feedback);
+        sender.rp.on_feedback(context.now, &feedback);
         sender.tally.notifications += 1;
-        sender.tally.first_notified.get_or_insert(desk.now);
-        self.read_limits(flow, desk);
+        sender.tally.first_notified.get_or_insert(context.now);
+        self.read_limits(flow, context);
     }
 
     pub(crate) fn on_roce_reply(
@@ -44,7 +51,7 @@ impl<S: Scheme> Nic<S> {
         roce: &Roce,
         (nak, echo): (bool, Echo),
         schemes: &[S],
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
         let flow = flow_of(roce.queue_pair);
         // Late ACKs of flows that are over are nothing unusual.
@@ -55,17 +62,17 @@ impl<S: Scheme> Nic<S> {
         let stamp = stamp_of(bytes, roce);
         let scheme = &schemes[usize::from(sender.flow.scheme)];
         let multiplier = self.multipliers[usize::from(sender.flow.scheme)];
-        let int = telemetry_of(bytes, roce, multiplier).map(|stack| sender.unwrap.widen(desk.now, &stack));
+        let int = telemetry_of(bytes, roce, multiplier).map(|stack| sender.unwrap.widen(context.now, &stack));
         let answer = Answer { expected, nak, ecn: echo.ecn(sender.format.ecn), stamp };
         if roce.code != 0
             && let Some(feedback) = scheme.read_content(&content_of(bytes, seen))
         {
-            sender.rp.on_feedback(desk.now, &feedback);
+            sender.rp.on_feedback(context.now, &feedback);
         }
-        self.on_answer(flow, &answer, int.as_ref(), desk);
+        self.on_answer(flow, &answer, int.as_ref(), context);
     }
 
-    pub(crate) fn on_tcp_reply(&mut self, tcp: &Tcp, desk: &mut Desk<'_>) {
+    pub(crate) fn on_tcp_reply(&mut self, tcp: &Tcp, context: &mut Context<'_>) {
         let flow = self.tcp_flow(tcp.ends.src, tcp.destination_port);
         let Some(sender) = flow.and_then(|flow| self.senders.get(&flow)) else { return };
         // The first byte of a flow is number one.
@@ -74,7 +81,7 @@ impl<S: Scheme> Nic<S> {
         let ecn = if tcp.flags & TCP_ECE != 0 { Ecn::Ce } else { sender.format.ecn };
         let expected = acknowledged.div_ceil(u64::from(sender.requester.seq.stream.mtu_bytes)) as u32;
         let answer = Answer { expected, nak: false, ecn, stamp: None };
-        self.on_answer(sender.flow.id, &answer, None, desk);
+        self.on_answer(sender.flow.id, &answer, None, context);
     }
 
     fn tcp_flow(&self, peer: u32, port: u16) -> Option<u32> {
@@ -83,14 +90,14 @@ impl<S: Scheme> Nic<S> {
     }
 
     /// An ACK or NAK moves the window and is told to the reaction point.
-    fn on_answer(&mut self, flow: u32, answer: &Answer, int: Option<&IntStack>, desk: &mut Desk<'_>) {
-        let now = desk.now;
+    fn on_answer(&mut self, flow: u32, answer: &Answer, int: Option<&IntStack>, context: &mut Context<'_>) {
+        let now = context.now;
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         let seq = &sender.requester.seq;
         if answer.expected > seq.highest {
-            return desk.log.ignore("acknowledges what was not sent");
+            return context.log.ignore("acknowledges what was not sent");
         }
-        // The packet that an ACK speaks for: the last in order, or for TCP the first that it is news of.
+        // The packet that an ACK speaks for: the last in order, or for TCP the first that it is about.
         let by_time = sender.requester.asks_reaction_point();
         let psn = if by_time { seq.una } else { answer.expected.saturating_sub(1) };
         let memory = sender.sent.get(psn).or(sender.sent.oldest());
@@ -116,17 +123,17 @@ impl<S: Scheme> Nic<S> {
         let drained = progress.bytes > 0 && seq.una == seq.offered;
         while let Some(message) = seq.complete_message(false) {
             if seq.stream.messages.is_none() {
-                return self.end(flow, desk);
+                return self.end(flow, context);
             }
-            desk.log.news.push(News::Acknowledged(flow, message));
+            context.log.events.push(FlowEvent::Acknowledged(flow, message));
         }
         let state = sender.pacing.state;
-        self.read_limits(flow, desk);
+        self.read_limits(flow, context);
         if matches!(state, SendState::Blocked | SendState::Idle) {
-            self.try_to_send(flow, desk);
+            self.try_to_send(flow, context);
         }
         if drained {
-            desk.log.news.push(News::Drained(flow));
+            context.log.events.push(FlowEvent::Drained(flow));
         }
     }
 }

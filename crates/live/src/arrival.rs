@@ -3,7 +3,7 @@
 
 use crate::agenda::Event;
 use crate::answer::unwrap_bytes;
-use crate::desk::{Desk, News};
+use crate::context::{Context, FlowEvent};
 use crate::egress::frame_bytes;
 use crate::forwarding::{data_of, flow_of};
 use crate::network::{FlowId, TIDY_FROM};
@@ -18,74 +18,76 @@ use xoff_wire::{ENDLESS_BYTES, Roce, RoceKind, Seen, TCP_PUSH, Tcp, Unwrap, near
 
 impl<S: Scheme> Nic<S> {
     /// A frame that is not PFC has come.
-    pub(crate) fn take_in(&mut self, bytes: &[u8], seen: &Seen, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn take_in(&mut self, bytes: &[u8], seen: &Seen, schemes: &[S], context: &mut Context<'_>) {
         match seen {
-            Seen::Roce(roce) if roce.ends.dst != self.node => desk.log.ignore("for another host"),
-            Seen::Tcp(tcp) if tcp.ends.dst != self.node => desk.log.ignore("for another host"),
-            Seen::Cnm(cnm) if cnm.to != self.node => desk.log.ignore("for another host"),
-            Seen::Roce(Roce { ends, .. }) if !desk.network.is_host(ends.src) => desk.log.ignore("nobody's address"),
-            Seen::Tcp(Tcp { ends, .. }) if !desk.network.is_host(ends.src) => desk.log.ignore("nobody's address"),
+            Seen::Roce(roce) if roce.ends.dst != self.node => context.log.ignore("for another host"),
+            Seen::Tcp(tcp) if tcp.ends.dst != self.node => context.log.ignore("for another host"),
+            Seen::Cnm(cnm) if cnm.to != self.node => context.log.ignore("for another host"),
+            Seen::Roce(Roce { ends, .. }) if !context.network.is_host(ends.src) => {
+                context.log.ignore("nobody's address")
+            }
+            Seen::Tcp(Tcp { ends, .. }) if !context.network.is_host(ends.src) => context.log.ignore("nobody's address"),
             Seen::Roce(roce) => match roce.what {
-                RoceKind::Data { .. } => self.on_data(bytes, seen, schemes, desk),
-                RoceKind::Ack { echo, .. } => self.on_roce_reply(bytes, seen, roce, (false, echo), schemes, desk),
-                RoceKind::Nak { echo, .. } => self.on_roce_reply(bytes, seen, roce, (true, echo), schemes, desk),
-                RoceKind::Cnp => self.on_notification(flow_of(roce.queue_pair), bytes, seen, schemes, desk),
+                RoceKind::Data { .. } => self.on_data(bytes, seen, schemes, context),
+                RoceKind::Ack { echo, .. } => self.on_roce_reply(bytes, seen, roce, (false, echo), schemes, context),
+                RoceKind::Nak { echo, .. } => self.on_roce_reply(bytes, seen, roce, (true, echo), schemes, context),
+                RoceKind::Cnp => self.on_notification(flow_of(roce.queue_pair), bytes, seen, schemes, context),
             },
-            Seen::Tcp(tcp) if tcp.payload_bytes > 0 => self.on_data(bytes, seen, schemes, desk),
-            Seen::Tcp(tcp) => self.on_tcp_reply(tcp, desk),
+            Seen::Tcp(tcp) if tcp.payload_bytes > 0 => self.on_data(bytes, seen, schemes, context),
+            Seen::Tcp(tcp) => self.on_tcp_reply(tcp, context),
             // Sixteen bits of the flow's number: the rest is what this host sends.
             Seen::Cnm(cnm) => {
                 let named = |flow: &&u32| **flow as u16 == cnm.flow;
                 match self.senders.keys().find(named).copied() {
-                    Some(flow) => self.on_notification(flow, bytes, seen, schemes, desk),
-                    None => desk.log.ignore("for a flow that is over"),
+                    Some(flow) => self.on_notification(flow, bytes, seen, schemes, context),
+                    None => context.log.ignore("for a flow that is over"),
                 }
             }
-            Seen::Pfc(_) | Seen::Neighbour(_) => desk.log.ignore("not for a host"),
+            Seen::Pfc(_) | Seen::Neighbour(_) => context.log.ignore("not for a host"),
         }
     }
 
-    fn on_data(&mut self, bytes: &[u8], seen: &Seen, schemes: &[S], desk: &mut Desk<'_>) {
-        let Some(name) = data_of(seen, desk.network) else {
-            return desk.log.ignore("a priority without a class");
+    fn on_data(&mut self, bytes: &[u8], seen: &Seen, schemes: &[S], context: &mut Context<'_>) {
+        let Some(name) = data_of(seen, context.network) else {
+            return context.log.ignore("a priority without a class");
         };
         let id = FlowId::of(&name);
         if !self.receivers.contains_key(&id) {
-            self.make_receiver(id, name, schemes, desk);
+            self.make_receiver(id, name, schemes, context);
         }
         let multiplier = self.multipliers[usize::from(id.scheme)];
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
-        receiver.heard_at = desk.now;
+        receiver.heard_at = context.now;
         let packet = match seen {
             Seen::Roce(roce) => read_roce(bytes, roce, receiver, multiplier),
             Seen::Tcp(tcp) => read_tcp(tcp, receiver),
             _ => return,
         };
         // What schemes here read is whole; what goes back is what arrived.
-        let whole = packet.int.map(|int| receiver.unwrap.widen(desk.now, &int));
+        let whole = packet.int.map(|int| receiver.unwrap.widen(context.now, &int));
         receiver.learn(&packet);
-        let taken = receiver.responder.on_data(desk.now, &packet.arrival);
+        let taken = receiver.responder.on_data(context.now, &packet.arrival);
         if let Some(answer) = taken.earlier {
-            self.reply(id, &answer, None, schemes, desk);
+            self.reply(id, &answer, None, schemes, context);
         }
-        let wire_bytes = frame_bytes(bytes) + desk.network.gap_bytes;
-        let feedback = self.count(id, &packet, &taken, (wire_bytes, whole), desk);
+        let wire_bytes = frame_bytes(bytes) + context.network.gap_bytes;
+        let feedback = self.count(id, &packet, &taken, (wire_bytes, whole), context);
         if let Some(answer) = taken.answer {
-            self.reply(id, &answer, packet.int, schemes, desk);
+            self.reply(id, &answer, packet.int, schemes, context);
         }
-        self.notify_of(id, feedback, schemes, desk);
+        self.notify_of(id, feedback, schemes, context);
     }
 
-    fn make_receiver(&mut self, id: FlowId, flow: FlowName, schemes: &[S], desk: &mut Desk<'_>) {
-        let network = desk.network;
+    fn make_receiver(&mut self, id: FlowId, flow: FlowName, schemes: &[S], context: &mut Context<'_>) {
+        let network = context.network;
         if self.receivers.len() > self.tidy_at.max(TIDY_FROM) {
             let lasts = network.forgets_after();
-            let idle = |receiver: &Receiver<S::Np>| desk.now.saturating_since(receiver.heard_at) > lasts;
+            let idle = |receiver: &Receiver<S::Np>| context.now.saturating_since(receiver.heard_at) > lasts;
             self.receivers.retain(|_, receiver| !(receiver.delivered_at.is_some() && idle(receiver)));
             self.numbered.retain(|_, id| self.receivers.contains_key(id));
             self.tidy_at = self.receivers.len() * 2;
         }
-        let facts = network.facts(&id, u64::from(flow.id), desk.now);
+        let facts = network.facts(&id, u64::from(flow.id), context.now);
         let format = network.format(&id);
         let receiver = Receiver {
             np: schemes[usize::from(id.scheme)].notification_point(&facts),
@@ -95,7 +97,7 @@ impl<S: Scheme> Nic<S> {
             delivered_at: None,
             marked: 0,
             due: Time::NEVER,
-            heard_at: desk.now,
+            heard_at: context.now,
             unwrap: Unwrap::new(self.multipliers[usize::from(id.scheme)]),
         };
         self.numbered.insert(flow.id, id);
@@ -109,32 +111,32 @@ impl<S: Scheme> Nic<S> {
         packet: &DataPacket,
         taken: &Taken,
         (wire_bytes, int): (u32, Option<IntStack>),
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) -> Option<S::Feedback> {
         let receiver = self.receivers.get_mut(&id)?;
         if !taken.kept {
-            desk.log.counters.data_packets_discarded += 1;
+            context.log.counters.data_packets_discarded += 1;
             return None;
         }
-        desk.log.counters.delivered_bytes += taken.delivered_bytes;
-        desk.log.counters.data_packets_delivered += 1;
+        context.log.counters.delivered_bytes += taken.delivered_bytes;
+        context.log.counters.data_packets_delivered += 1;
         let ecn = packet.arrival.echo.ecn;
         receiver.marked += u64::from(ecn == Ecn::Ce);
         if taken.completes && receiver.responder.complete_message().is_some() {
-            receiver.delivered_at = Some(desk.now);
-            desk.log.news.push(News::Delivered(receiver.flow.id));
+            receiver.delivered_at = Some(context.now);
+            context.log.events.push(FlowEvent::Delivered(receiver.flow.id));
         }
         if let Some(int) = int.filter(|_| receiver.np.feeds_back_in_acks()) {
-            receiver.np.on_telemetry(desk.now, &int);
+            receiver.np.on_telemetry(context.now, &int);
         }
-        receiver.np.on_data(&Received { now: desk.now, wire_bytes, payload_bytes: taken.payload_bytes, ecn })
+        receiver.np.on_data(&Received { now: context.now, wire_bytes, payload_bytes: taken.payload_bytes, ecn })
     }
 
     /// Sends an ACK or NAK, with the telemetry of the packet that caused it.
-    fn reply(&mut self, id: FlowId, answer: &Answer, int: Option<IntStack>, schemes: &[S], desk: &mut Desk<'_>) {
+    fn reply(&mut self, id: FlowId, answer: &Answer, int: Option<IntStack>, schemes: &[S], context: &mut Context<'_>) {
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
-        let feedback = if receiver.np.feeds_back_in_acks() { receiver.np.ack_feedback(desk.now) } else { None };
-        let class = desk.network.ack_class(id.dst, receiver.flow.class);
+        let feedback = if receiver.np.feeds_back_in_acks() { receiver.np.ack_feedback(context.now) } else { None };
+        let class = context.network.ack_class(id.dst, receiver.flow.class);
         let body = Body::Reply(Reply {
             flow: receiver.flow,
             nak: answer.ack.nak,
@@ -147,37 +149,37 @@ impl<S: Scheme> Nic<S> {
             int: int.filter(|_| feedback.is_none()).map(Box::new),
             content: feedback.map(|feedback| schemes[usize::from(id.scheme)].frame_content(&feedback)),
         });
-        let bytes = desk.bytes_of(self.egress.port, desk.network.ack_bytes(&id), class, answer.ecn, body);
-        let counters = &mut desk.log.counters;
+        let bytes = context.bytes_of(self.egress.port, context.network.ack_bytes(&id), class, answer.ecn, body);
+        let counters = &mut context.log.counters;
         if answer.ack.nak {
             counters.naks_sent += 1;
         } else {
             counters.acks_sent += 1;
         }
-        let delay = desk.network.plan.host(id.dst).ack_delay;
-        self.emit(class, bytes, delay, ACKS, desk);
+        let delay = context.network.plan.host(id.dst).ack_delay;
+        self.emit(class, bytes, delay, ACKS, context);
     }
 
     /// Sends a notification, if the notification point wants one, and sets the receiver's timer.
-    fn notify_of(&mut self, id: FlowId, feedback: Option<S::Feedback>, schemes: &[S], desk: &mut Desk<'_>) {
+    fn notify_of(&mut self, id: FlowId, feedback: Option<S::Feedback>, schemes: &[S], context: &mut Context<'_>) {
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
         let at = receiver.np.timer().unwrap_or(Time::NEVER).min(receiver.responder.deadline());
         if at < receiver.due {
-            receiver.due = at.max(desk.now);
-            desk.agenda.add(receiver.due, Event::Receiver(self.node, receiver.flow.id));
+            receiver.due = at.max(context.now);
+            context.agenda.add(receiver.due, Event::Receiver(self.node, receiver.flow.id));
         }
-        let (flow, settings) = (receiver.flow, desk.network.plan.host(id.dst));
+        let (flow, settings) = (receiver.flow, context.network.plan.host(id.dst));
         let (Some(feedback), scheme) = (feedback, &schemes[usize::from(id.scheme)]) else { return };
-        let control = desk.network.plan.classes.control;
+        let control = context.network.plan.classes.control;
         let body = Body::Notification { flow, content: scheme.frame_content(&feedback), origin: None };
         let frame_bytes = scheme.notification_bytes(&feedback).unwrap_or(settings.sizes.notification_bytes);
-        let bytes = desk.bytes_of(self.egress.port, frame_bytes, control, Ecn::NotCapable, body);
-        desk.log.counters.notifications_sent += 1;
-        self.emit(control, bytes, settings.notify_delay, NOTIFICATIONS, desk);
+        let bytes = context.bytes_of(self.egress.port, frame_bytes, control, Ecn::NotCapable, body);
+        context.log.counters.notifications_sent += 1;
+        self.emit(control, bytes, settings.notify_delay, NOTIFICATIONS, context);
     }
 
     /// A timer of the receiver of a flow, set for `due`.
-    pub fn on_receiver(&mut self, flow: u32, due: Time, schemes: &[S], desk: &mut Desk<'_>) {
+    pub fn on_receiver(&mut self, flow: u32, due: Time, schemes: &[S], context: &mut Context<'_>) {
         let Some(&id) = self.numbered.get(&flow) else { return };
         let Some(receiver) = self.receivers.get_mut(&id).filter(|receiver| receiver.due == due) else { return };
         receiver.due = Time::NEVER;
@@ -185,15 +187,15 @@ impl<S: Scheme> Nic<S> {
         if receiver.responder.seq.is_closed() || receiver.delivered_at.is_some() {
             return;
         }
-        let now = desk.now;
+        let now = context.now;
         let comes = receiver.np.timer().is_some_and(|at| at <= now);
         let feedback = if comes { receiver.np.on_timer(now) } else { None };
         if receiver.responder.deadline() <= now
             && let Some(answer) = receiver.responder.on_deadline()
         {
-            self.reply(id, &answer, None, schemes, desk);
+            self.reply(id, &answer, None, schemes, context);
         }
-        self.notify_of(id, feedback, schemes, desk);
+        self.notify_of(id, feedback, schemes, context);
     }
 }
 

@@ -1,7 +1,7 @@
 //! An egress of a NIC or switch: queues by class, PFC state, and the frame that is on the wire.
 
 use crate::agenda::Event;
-use crate::desk::Desk;
+use crate::context::Context;
 use std::collections::VecDeque;
 use xoff_engine::{LinkRate, Span, Time};
 use xoff_fabric::pfc;
@@ -11,7 +11,7 @@ use xoff_wire::{FCS_BYTES, Seen, pause_span};
 
 /// A frame that waits.
 #[derive(Debug)]
-pub struct Held {
+pub struct QueuedFrame {
     /// From its Ethernet header on, without FCS.
     pub bytes: Vec<u8>,
     /// What its headers say.
@@ -25,7 +25,7 @@ pub fn frame_bytes(bytes: &[u8]) -> u32 {
     (bytes.len() + FCS_BYTES) as u32
 }
 
-impl Held {
+impl QueuedFrame {
     /// As buffers count it.
     pub fn size(&self) -> u64 {
         u64::from(frame_bytes(&self.bytes))
@@ -35,7 +35,7 @@ impl Held {
 /// One class of an egress.
 #[derive(Debug, Default)]
 pub struct Queue {
-    frames: VecDeque<Held>,
+    frames: VecDeque<QueuedFrame>,
     pub bytes: u64,
     peak_bytes: u64,
     /// Bytes times picoseconds until `since`.
@@ -56,14 +56,14 @@ impl Queue {
         self.since = self.since.max(now);
     }
 
-    fn push(&mut self, now: Time, held: Held) {
+    fn push(&mut self, now: Time, held: QueuedFrame) {
         self.settle(now);
         self.bytes += held.size();
         self.peak_bytes = self.peak_bytes.max(self.bytes);
         self.frames.push_back(held);
     }
 
-    fn pop(&mut self, now: Time) -> Option<Held> {
+    fn pop(&mut self, now: Time) -> Option<QueuedFrame> {
         self.settle(now);
         let held = self.frames.pop_front()?;
         self.bytes -= held.size();
@@ -94,7 +94,7 @@ pub struct Said {
 
 /// A frame on its way out.
 #[derive(Debug)]
-pub struct OnWire {
+pub struct SentFrame {
     /// As it will be handed to the kernel once its last bit has left.
     pub bytes: Vec<u8>,
     /// When its first bit left.
@@ -113,12 +113,12 @@ pub struct Egress {
     pub paused: u8,
     /// PFC frames that it sends.
     pub said: Said,
-    wire: Option<OnWire>,
+    wire: Option<SentFrame>,
     pub queued_bytes: u64,
     /// Wire bytes of all frames so far.
     pub tx_bytes: u64,
     tx_packets: u64,
-    turns: Turns,
+    turns: Drr,
 }
 
 impl Egress {
@@ -133,7 +133,7 @@ impl Egress {
             queued_bytes: 0,
             tx_bytes: 0,
             tx_packets: 0,
-            turns: Turns::new(classes),
+            turns: Drr::new(classes),
         }
     }
 
@@ -159,12 +159,12 @@ impl Egress {
         (0..).zip(&self.queues).filter(|(_, queue)| queue.len() > 0).fold(0, |mask, (c, _)| mask | 1 << c)
     }
 
-    pub fn push(&mut self, class: u8, held: Held, now: Time) {
+    pub fn push(&mut self, class: u8, held: QueuedFrame, now: Time) {
         self.queued_bytes += held.size();
         self.queues[usize::from(class)].push(now, held);
     }
 
-    pub fn pop(&mut self, class: u8, now: Time) -> Option<Held> {
+    pub fn pop(&mut self, class: u8, now: Time) -> Option<QueuedFrame> {
         let held = self.queues[usize::from(class)].pop(now)?;
         self.queued_bytes -= held.size();
         Some(held)
@@ -176,50 +176,50 @@ impl Egress {
     }
 
     /// The first bit of a frame, of a class or of the link's own, leaves at `start`; the last one later, as the link's rate has it.
-    pub fn begin(&mut self, class: Option<u8>, bytes: Vec<u8>, start: Time, desk: &mut Desk<'_>) {
+    pub fn begin(&mut self, class: Option<u8>, bytes: Vec<u8>, start: Time, context: &mut Context<'_>) {
         debug_assert!(self.wire.is_none(), "one frame at a time");
         let frame = frame_bytes(&bytes);
         if let Some(class) = class {
             self.turns.charge(class, frame);
         }
-        let wire_bytes = frame + desk.network.gap_bytes;
+        let wire_bytes = frame + context.network.gap_bytes;
         self.tx_bytes += u64::from(wire_bytes);
         self.tx_packets += 1;
-        desk.agenda.add(start + self.rate.serialise(wire_bytes), Event::Sent(self.port));
+        context.agenda.add(start + self.rate.serialise(wire_bytes), Event::Sent(self.port));
         let left_bytes = class.map_or(0, |class| self.queues[usize::from(class)].bytes);
-        self.wire = Some(OnWire { bytes, began: start, left_bytes });
+        self.wire = Some(SentFrame { bytes, began: start, left_bytes });
     }
 
     /// The last bit of the frame on the wire has left.
-    pub fn finish(&mut self) -> Option<OnWire> {
+    pub fn finish(&mut self) -> Option<SentFrame> {
         self.wire.take()
     }
 
     /// What a PFC frame says of one priority is written down; the class that obeys it now, unless it does so later.
-    pub fn hear_pfc(&mut self, priority: u8, quanta: u16, desk: &mut Desk<'_>) -> Option<u8> {
-        let Some(class) = desk.network.class_of(priority) else {
-            desk.log.ignore("PAUSE of a priority without a class");
+    pub fn hear_pfc(&mut self, priority: u8, quanta: u16, context: &mut Context<'_>) -> Option<u8> {
+        let Some(class) = context.network.class_of(priority) else {
+            context.log.ignore("PAUSE of a priority without a class");
             return None;
         };
         let (port, pause) = (self.port, quanta > 0);
-        if desk.network.plan.run.record_pfc_frames {
-            desk.log.pfc_frames.push(PfcRecord { at: desk.now, port, class, pause });
+        if context.network.plan.run.record_pfc_frames {
+            context.log.pfc_frames.push(PfcRecord { at: context.now, port, class, pause });
         }
-        let response = pfc::response(&desk.network.plan, port);
+        let response = pfc::response(&context.network.plan, port);
         if response > Span::ZERO {
-            desk.agenda.add(desk.now + response, Event::Obey(port, class, quanta));
+            context.agenda.add(context.now + response, Event::Obey(port, class, quanta));
             return None;
         }
         Some(class)
     }
 
     /// What a PFC frame says of a class takes effect: how long a PAUSE lasts is written down; whether it is one.
-    pub fn obey(&mut self, class: u8, quanta: u16, desk: &mut Desk<'_>) -> bool {
+    pub fn obey(&mut self, class: u8, quanta: u16, context: &mut Context<'_>) -> bool {
         let pause = quanta > 0;
         if let Some(span) = pause_span(quanta, self.rate.rate()).filter(|_| pause) {
-            let until = desk.now + span;
+            let until = context.now + span;
             self.queues[usize::from(class)].paused_until = until;
-            desk.agenda.add(until, Event::PauseOver(self.port, class));
+            context.agenda.add(until, Event::PauseOver(self.port, class));
         }
         pause
     }
@@ -268,16 +268,16 @@ impl Egress {
 
 /// Which class sends next: strict ones by priority, then deficit round-robin or plain round-robin.
 #[derive(Debug)]
-struct Turns {
+struct Drr {
     services: Vec<Service>,
     deficits: Vec<i64>,
     next: usize,
 }
 
-impl Turns {
-    fn new(classes: &Classes) -> Turns {
+impl Drr {
+    fn new(classes: &Classes) -> Drr {
         let services: Vec<Service> = classes.list.iter().map(|class| class.service).collect();
-        Turns { deficits: vec![0; services.len()], services, next: 0 }
+        Drr { deficits: vec![0; services.len()], services, next: 0 }
     }
 
     fn pick(&mut self, eligible: u8) -> u8 {

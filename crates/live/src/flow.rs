@@ -8,7 +8,7 @@ use xoff_fabric::capture::FlowName;
 use xoff_fabric::traffic::{FlowSpec, Source};
 
 /// A source and what is known of it.
-pub struct Feed {
+pub struct SourceState {
     pub(crate) source: Box<dyn Source>,
     pub(crate) name: SourceName,
     pub(crate) started: u64,
@@ -18,10 +18,10 @@ pub struct Feed {
     pub(crate) handles: HashMap<u32, u32>,
 }
 
-impl Feed {
-    pub fn new(source: Box<dyn Source>, place: usize) -> Feed {
+impl SourceState {
+    pub fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        Feed { source, name, started: 0, due: Time::NEVER, handles: HashMap::new() }
+        SourceState { source, name, started: 0, due: Time::NEVER, handles: HashMap::new() }
     }
 
     pub fn is_done(&self) -> bool {

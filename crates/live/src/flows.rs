@@ -1,6 +1,6 @@
 //! Flows from their sources to their records.
 
-use crate::desk::{Desk, News};
+use crate::context::{Context, FlowEvent};
 use crate::flow::Flow;
 use crate::forwarding::tcp_number;
 use crate::network::{FlowId, Network};
@@ -22,67 +22,69 @@ use xoff_wire::Unwrap;
 impl<S: Scheme, W: Wires> Run<'_, S, W> {
     /// Reads when a source acts next.
     pub(crate) fn arm_source(&mut self, index: usize) {
-        let feed = &mut self.feeds[index];
-        let next = feed.source.next().unwrap_or(Time::NEVER);
-        if next != feed.due {
-            feed.due = next;
+        let source_state = &mut self.sources[index];
+        let next = source_state.source.next().unwrap_or(Time::NEVER);
+        if next != source_state.due {
+            source_state.due = next;
             self.agenda.add(next, crate::agenda::Event::Source(index as u32));
         }
     }
 
     /// The event of a source, unless the source acted in the meantime.
     pub(crate) fn on_source(&mut self, index: usize, due: Time) {
-        if self.feeds[index].due == due {
+        if self.sources[index].due == due {
             self.act(index, due);
         }
     }
 
     /// Lets a source act at exactly the instant that it named: it acts in the scenario's time, which has no lag.
     fn act(&mut self, index: usize, due: Time) {
-        self.feeds[index].due = Time::NEVER;
+        self.sources[index].due = Time::NEVER;
         let mut actions = Vec::new();
-        self.feeds[index].source.act(due, &mut actions);
+        self.sources[index].source.act(due, &mut actions);
         for action in actions {
             match action {
                 Action::Start(spec) => self.start_flow(index, spec, due),
-                Action::Offer { handle, bytes } => self.with_sender(index, handle, |nic, flow, desk| {
-                    nic.offer(flow, bytes, desk);
+                Action::Offer { handle, bytes } => self.with_sender(index, handle, |nic, flow, context| {
+                    nic.offer(flow, bytes, context);
                 }),
-                Action::Cap { handle, rate } => self.with_sender(index, handle, |nic, flow, desk| {
-                    nic.cap(flow, rate, desk);
+                Action::Cap { handle, rate } => self.with_sender(index, handle, |nic, flow, context| {
+                    nic.cap(flow, rate, context);
                 }),
                 Action::Stop { handle } => self.stop_flow(index, handle),
                 Action::Send { handle, bytes, message } => {
-                    if let Some(flow) = self.feeds[index].handles.get(&handle)
+                    if let Some(flow) = self.sources[index].handles.get(&handle)
                         && let Some(flow) = self.flows.get_mut(flow)
                     {
                         flow.awaited.push_back(message);
                     }
-                    self.with_sender(index, handle, |nic, flow, desk| nic.send_message(flow, bytes, message, desk));
+                    self.with_sender(index, handle, |nic, flow, context| {
+                        nic.send_message(flow, bytes, message, context)
+                    });
                 }
             }
         }
         self.arm_source(index);
     }
 
-    fn with_sender(&mut self, source: usize, handle: u32, act: impl FnOnce(&mut Nic<S>, u32, &mut Desk<'_>)) {
-        let Some(&flow) = self.feeds[source].handles.get(&handle) else { return };
+    fn with_sender(&mut self, source: usize, handle: u32, act: impl FnOnce(&mut Nic<S>, u32, &mut Context<'_>)) {
+        let Some(&flow) = self.sources[source].handles.get(&handle) else { return };
         let Some(src) = self.flows.get(&flow).map(|flow| flow.name.src) else { return };
-        let (nodes, mut desk) = self.split();
+        let (nodes, mut context) = self.split();
         if let Some(Node::Host(nic)) = &mut nodes[src as usize] {
-            act(nic, flow, &mut desk);
+            act(nic, flow, &mut context);
         }
     }
 
     fn stop_flow(&mut self, source: usize, handle: u32) {
-        let Some(&flow) = self.feeds[source].handles.get(&handle) else { return };
+        let Some(&flow) = self.sources[source].handles.get(&handle) else { return };
         let Some(id) = self.flows.get(&flow).map(Flow::id) else { return };
         if let Some(Node::Host(nic)) = &mut self.nodes[id.dst as usize]
             && let Some(receiver) = nic.receivers.get_mut(&id)
         {
             receiver.responder.close();
         }
-        self.with_sender(source, handle, |nic, flow, desk| nic.end(flow, desk));
+        self.with_sender(source, handle, |nic, flow, context| nic.end(flow, context));
     }
 
     /// A flow that a source wants from `start` on, which is now or a moment ago.
@@ -90,15 +92,15 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         // Numbers are the same on all machines; what is counted is what starts here.
         let number = self.started;
         self.started += 1;
-        let feed = &mut self.feeds[source];
-        let in_source = feed.started;
-        feed.started += 1;
-        let ephemeral = feed.name.port(in_source);
+        let source_state = &mut self.sources[source];
+        let in_source = source_state.started;
+        source_state.started += 1;
+        let ephemeral = source_state.name.port(in_source);
         if self.nodes[spec.src as usize].is_none() {
             return; // Another machine's.
         }
         self.log.counters.flows_started += 1;
-        let identity = feed.name.flow(in_source, &spec);
+        let identity = source_state.name.flow(in_source, &spec);
         let name = self.name_flow(number, &spec, ephemeral);
         let network = self.network;
         let id = FlowId::of(&name);
@@ -134,7 +136,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         };
         let path = network.path(spec.src, spec.dst, (name.src_port, xoff_fabric::traffic::ROCE_PORT));
         let ideal = ideal(network, &path, &sender);
-        self.feeds[source].handles.insert(spec.handle, name.id);
+        self.sources[source].handles.insert(spec.handle, name.id);
         let src = spec.src;
         let flow = Flow {
             number,
@@ -149,9 +151,9 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             awaited: VecDeque::new(),
         };
         self.flows.insert(name.id, flow);
-        let (nodes, mut desk) = self.split();
+        let (nodes, mut context) = self.split();
         if let Some(Node::Host(nic)) = &mut nodes[src as usize] {
-            nic.open(sender, &mut desk);
+            nic.open(sender, &mut context);
         }
     }
 
@@ -183,37 +185,38 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     }
 
     /// Tells sources what has become of their flows.
-    pub(crate) fn hear_news(&mut self) {
-        while !self.log.news.is_empty() {
-            for news in std::mem::take(&mut self.log.news) {
-                self.hear(news);
+    pub(crate) fn drain_events(&mut self) {
+        while !self.log.events.is_empty() {
+            for event in std::mem::take(&mut self.log.events) {
+                self.hear(event);
             }
         }
     }
 
-    fn hear(&mut self, news: News) {
-        let (News::Ended(id) | News::Drained(id) | News::Delivered(id) | News::Acknowledged(id, _)) = news;
+    fn hear(&mut self, event: FlowEvent) {
+        let (FlowEvent::Ended(id) | FlowEvent::Drained(id) | FlowEvent::Delivered(id) | FlowEvent::Acknowledged(id, _)) =
+            event;
         let now = self.now;
         // What the source was to do earlier comes first, however late.
         if let Some(source) = self.flows.get(&id).map(|flow| flow.source) {
-            while self.feeds[source].due < now {
-                self.act(source, self.feeds[source].due);
+            while self.sources[source].due < now {
+                self.act(source, self.sources[source].due);
             }
         }
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let (source, handle) = (flow.source, flow.spec.handle);
-        let delivered = if news == News::Delivered(id) { flow.awaited.pop_front() } else { None };
-        if news == News::Ended(id) {
+        let delivered = if event == FlowEvent::Delivered(id) { flow.awaited.pop_front() } else { None };
+        if event == FlowEvent::Ended(id) {
             self.record(id, Some(now));
-            self.feeds[source].handles.remove(&handle);
+            self.sources[source].handles.remove(&handle);
         }
-        let listener = &mut self.feeds[source].source;
-        match news {
-            News::Ended(_) => listener.on_finished(now, handle),
-            News::Drained(_) => listener.on_drained(now, handle),
+        let listener = &mut self.sources[source].source;
+        match event {
+            FlowEvent::Ended(_) => listener.on_finished(now, handle),
+            FlowEvent::Drained(_) => listener.on_drained(now, handle),
             _ if !listener.hears_deliveries() => return,
-            News::Delivered(_) => listener.on_delivered(now, handle, delivered.unwrap_or(0)),
-            News::Acknowledged(_, message) => listener.on_acknowledged(now, handle, message),
+            FlowEvent::Delivered(_) => listener.on_delivered(now, handle, delivered.unwrap_or(0)),
+            FlowEvent::Acknowledged(_, message) => listener.on_acknowledged(now, handle, message),
         }
         self.arm_source(source);
     }
@@ -221,7 +224,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     /// What sources wait for, in words, if the run failed.
     pub(crate) fn waits(&self) -> Vec<String> {
         let failed = self.log.failure.is_some();
-        self.feeds.iter().filter(|_| failed).flat_map(|feed| feed.source.waits_for()).collect()
+        self.sources.iter().filter(|_| failed).flat_map(|source_state| source_state.source.waits_for()).collect()
     }
 
     /// Flows that the end of the run cuts off.
@@ -288,24 +291,24 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
 
 impl<S: Scheme> Nic<S> {
     /// More bytes for a flow that sends what it is offered.
-    fn offer(&mut self, flow: u32, bytes: u64, desk: &mut Desk<'_>) {
+    fn offer(&mut self, flow: u32, bytes: u64, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.offered_bytes = sender.offered_bytes.saturating_add(bytes);
         sender.requester.seq.offer(sender.offered_bytes);
-        self.try_to_send(flow, desk);
+        self.try_to_send(flow, context);
     }
 
-    fn send_message(&mut self, flow: u32, bytes: u64, message: u32, desk: &mut Desk<'_>) {
+    fn send_message(&mut self, flow: u32, bytes: u64, message: u32, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.send(bytes, message);
-        self.try_to_send(flow, desk);
+        self.try_to_send(flow, context);
     }
 
-    fn cap(&mut self, flow: u32, rate: Option<xoff_engine::BitRate>, desk: &mut Desk<'_>) {
+    fn cap(&mut self, flow: u32, rate: Option<xoff_engine::BitRate>, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.pacing.cap = rate;
         let limits = sender.rp.limits();
-        self.apply(flow, limits, desk);
+        self.apply(flow, limits, context);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Scenarios on real packets: links are pairs of virtual Ethernet interfaces, nodes are network namespaces, and
 //! software NICs and switches run the schemes of the registry on the bytes that go over them.
 //!
-//! Reading order: [`drive`] (a run from its check to its end), [`suits`] (what is refused), `run` (the loop) over
-//! [`clock`] and `agenda`; `network` (what every node knows), `desk` (what it has at hand); `switch` with `buffer`,
+//! Reading order: [`drive`] (a run from its check to its end), [`unsupported`] (what is refused), `run` (the loop) over
+//! [`clock`] and `agenda`; `network` (what every node knows), `context` (what it has at hand); `switch` with `buffer`,
 //! `forwarding`, `point` and `marking`, `pausing`, `shaper` and `shaping`; `nic` with `arrival` and `receiver`, `answer` and `sender`; `egress` (both have);
 //! `flow` and `flows`, `sampler` and `sample`, `tap`, [`lateness`] (what is written down); [`calibrate`];
 //! [`partners`] over [`word`], and [`gather`] (runs of several processes).
@@ -22,7 +22,7 @@ mod answer;
 mod arrival;
 pub mod calibrate;
 pub mod clock;
-mod desk;
+mod context;
 pub mod drive;
 mod egress;
 mod flow;
@@ -59,7 +59,6 @@ mod sampler;
 mod sender;
 mod shaper;
 mod shaping;
-pub mod suits;
 mod switch;
 mod tap;
 #[cfg(target_os = "linux")]
@@ -67,6 +66,7 @@ pub mod testbed;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_testbed.rs"]
 pub mod testbed;
+pub mod unsupported;
 mod wires;
 pub mod word;
 

@@ -1,8 +1,8 @@
 //! What congestion points are shown of a frame, and what they make of it: marks and telemetry in its bytes, messages to
 //! its source.
 
-use crate::desk::Desk;
-use crate::egress::{Held, frame_bytes};
+use crate::context::Context;
+use crate::egress::{QueuedFrame, frame_bytes};
 use crate::forwarding::{data_of, facts_of};
 use crate::switch::Switch;
 use xoff_engine::Time;
@@ -32,23 +32,23 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         egress: usize,
         class: u8,
-        held: &mut Held,
+        held: &mut QueuedFrame,
         schemes: &[S],
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
         let size = frame_bytes(&held.bytes);
-        let facts = self.flows.learn(&held.seen, held.ingress, size, desk.now, desk.network);
+        let facts = self.flows.learn(&held.seen, held.ingress, size, context.now, context.network);
         if let Some((slot, facts)) = facts.filter(|_| self.hooks.has(Hooks::ENQUEUE)) {
-            self.show_all(egress, class, held, (slot, &facts), Moment::Comes, desk);
-            self.after_points(egress, class, schemes, desk);
+            self.show_all(egress, class, held, (slot, &facts), Moment::Comes, context);
+            self.after_points(egress, class, schemes, context);
         }
     }
 
     /// A frame has left its queue. What the congestion point asks for is not done yet.
-    pub(crate) fn after_queue(&mut self, egress: usize, class: u8, held: &mut Held, desk: &mut Desk<'_>) {
-        let Some(name) = data_of(&held.seen, desk.network) else {
+    pub(crate) fn after_queue(&mut self, egress: usize, class: u8, held: &mut QueuedFrame, context: &mut Context<'_>) {
+        let Some(name) = data_of(&held.seen, context.network) else {
             if let Some(slot) = reply_of(&held.seen).filter(|slot| usize::from(*slot) < self.multipliers.len()) {
-                let (place, view) = (self.point_at(egress, class, slot), self.view(egress, class, desk.now));
+                let (place, view) = (self.point_at(egress, class, slot), self.view(egress, class, context.now));
                 if self.points[place].hooks().has(Hooks::ACKS) {
                     self.points[place].cp.on_ack_dequeue(&view);
                 }
@@ -56,7 +56,7 @@ impl<S: Scheme> Switch<S> {
             return;
         };
         let facts = facts_of(&name, frame_bytes(&held.bytes));
-        self.show_all(egress, class, held, (name.scheme, &facts), Moment::Goes, desk);
+        self.show_all(egress, class, held, (name.scheme, &facts), Moment::Goes, context);
     }
 
     /// Shows a data packet to the congestion point of its scheme, and to those that want to see every one.
@@ -64,16 +64,16 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         egress: usize,
         class: u8,
-        held: &mut Held,
+        held: &mut QueuedFrame,
         (own, facts): (u8, &PacketFacts),
         moment: Moment,
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
-        self.show(egress, class, held, (own, facts), moment, desk);
+        self.show(egress, class, held, (own, facts), moment, context);
         for slot in (0..self.multipliers.len() as u8).filter(|slot| *slot != own) {
             let place = self.point_at(egress, class, slot);
             if self.points[place].hooks().has(Hooks::EVERY) && self.listens(place, egress, class, moment) {
-                let (view, mut void) = (self.view(egress, class, desk.now), ecn_of(&held.seen));
+                let (view, mut void) = (self.view(egress, class, context.now), ecn_of(&held.seen));
                 let facts = PacketFacts { own: false, ..*facts };
                 let mark = Mark { ecn: &mut void, int: None };
                 let notices = &mut self.notices;
@@ -101,16 +101,16 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         egress: usize,
         class: u8,
-        held: &mut Held,
+        held: &mut QueuedFrame,
         (slot, facts): (u8, &PacketFacts),
         moment: Moment,
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
         let place = self.point_at(egress, class, slot);
         if !self.listens(place, egress, class, moment) {
             return;
         }
-        let view = self.view(egress, class, desk.now);
+        let view = self.view(egress, class, context.now);
         let multiplier = self.multipliers[usize::from(slot)];
         let before = ecn_of(&held.seen);
         let mut ecn = before;
@@ -126,7 +126,7 @@ impl<S: Scheme> Switch<S> {
             Moment::Goes => point.cp.on_dequeue(&view, facts, Mark { ecn: &mut ecn, int: int.as_mut() }, notify),
         }
         if ecn != before {
-            desk.log.counters.marks += 1;
+            context.log.counters.marks += 1;
             self.egresses[egress].queues[usize::from(class)].marks += 1;
             mark(held, ecn);
         }
@@ -137,13 +137,13 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Sends what congestion points of a port and class asked for, and sets their timers.
-    pub(crate) fn after_points(&mut self, egress: usize, class: u8, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn after_points(&mut self, egress: usize, class: u8, schemes: &[S], context: &mut Context<'_>) {
         let notices = std::mem::take(&mut self.notices);
         for (slot, notice) in &notices {
-            self.send_notice(egress, class, (*slot, notice), schemes, desk);
+            self.send_notice(egress, class, (*slot, notice), schemes, context);
         }
         if self.hooks.has(Hooks::TIMER) {
-            self.arm(egress, class, desk);
+            self.arm(egress, class, context);
         }
     }
 
@@ -154,26 +154,26 @@ impl<S: Scheme> Switch<S> {
         class: u8,
         (slot, notice): (u8, &Notice<S::Feedback>),
         schemes: &[S],
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
         // Flows of other schemes would not understand it.
         let Some(flow) = self.flows.get(notice.flow).copied().filter(|flow| flow.name.scheme == slot) else { return };
         let scheme = &schemes[usize::from(slot)];
-        let control = desk.network.plan.classes.control;
+        let control = context.network.plan.classes.control;
         // Headroom is for frames in flight from upstream; the switch's own must not use it.
         if self.buffer.is_full_to_xoff(egress, control) {
-            desk.log.counters.notices_refused += 1;
+            context.log.counters.notices_refused += 1;
             return;
         }
-        let plain = desk.network.plan.host(flow.name.src).sizes.notification_bytes;
+        let plain = context.network.plan.host(flow.name.src).sizes.notification_bytes;
         let place =
             Place { port: self.ports[egress], queue_bytes: self.egresses[egress].queues[usize::from(class)].bytes };
         let (flow_name, content) = (flow.name, scheme.frame_content(&notice.feedback));
         let body = Body::Notification { flow: flow_name, content, origin: Some(place) };
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(plain);
-        let bytes = desk.bytes_of(self.ports[flow.ingress], frame_bytes, control, Ecn::NotCapable, body);
-        desk.log.counters.notifications_sent += 1;
-        self.originate(egress, flow.ingress, control, bytes, schemes, desk);
+        let bytes = context.bytes_of(self.ports[flow.ingress], frame_bytes, control, Ecn::NotCapable, body);
+        context.log.counters.notifications_sent += 1;
+        self.originate(egress, flow.ingress, control, bytes, schemes, context);
     }
 }
 
@@ -201,7 +201,7 @@ fn ecn_of(seen: &Seen) -> Ecn {
     }
 }
 
-fn mark(held: &mut Held, ecn: Ecn) {
+fn mark(held: &mut QueuedFrame, ecn: Ecn) {
     let ip_at = match &mut held.seen {
         Seen::Roce(roce) => {
             roce.ecn = ecn;

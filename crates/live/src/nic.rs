@@ -4,8 +4,8 @@
 //! waiting for its pacing time, or blocked by its window.
 
 use crate::agenda::Event;
-use crate::desk::{Desk, News};
-use crate::egress::{Egress, Held, OnWire, frame_bytes};
+use crate::context::{Context, FlowEvent};
+use crate::egress::{Egress, QueuedFrame, SentFrame, frame_bytes};
 use crate::network::{FlowId, Network};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -75,59 +75,59 @@ impl<S: Scheme> Nic<S> {
         self.line_bps
     }
 
-    pub fn receive(&mut self, bytes: &[u8], schemes: &[S], desk: &mut Desk<'_>) {
+    pub fn receive(&mut self, bytes: &[u8], schemes: &[S], context: &mut Context<'_>) {
         match decode(bytes) {
-            Ok(Seen::Pfc(pfc)) => self.on_pfc(&pfc, desk),
-            Ok(seen) => self.take_in(bytes, &seen, schemes, desk),
-            Err(reason) => desk.log.ignore(reason.name()),
+            Ok(Seen::Pfc(pfc)) => self.on_pfc(&pfc, context),
+            Ok(seen) => self.take_in(bytes, &seen, schemes, context),
+            Err(reason) => context.log.ignore(reason.name()),
         }
     }
 
-    fn on_pfc(&mut self, pfc: &Pfc, desk: &mut Desk<'_>) {
+    fn on_pfc(&mut self, pfc: &Pfc, context: &mut Context<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            if let Some(class) = self.egress.hear_pfc(priority, quanta, desk) {
-                self.obey(class, quanta, desk);
+            if let Some(class) = self.egress.hear_pfc(priority, quanta, context) {
+                self.obey(class, quanta, context);
             }
         }
     }
 
     /// A PFC frame takes effect.
-    pub fn obey(&mut self, class: u8, quanta: u16, desk: &mut Desk<'_>) {
-        let pause = self.egress.obey(class, quanta, desk);
-        self.set_paused(class, pause, desk);
+    pub fn obey(&mut self, class: u8, quanta: u16, context: &mut Context<'_>) {
+        let pause = self.egress.obey(class, quanta, context);
+        self.set_paused(class, pause, context);
     }
 
     /// A PAUSE that was to end at `due` runs out, unless it was prolonged.
-    pub fn on_pause_over(&mut self, class: u8, due: Time, desk: &mut Desk<'_>) {
+    pub fn on_pause_over(&mut self, class: u8, due: Time, context: &mut Context<'_>) {
         if self.egress.queues[usize::from(class)].paused_until == due {
-            self.set_paused(class, false, desk);
+            self.set_paused(class, false, context);
         }
     }
 
-    fn set_paused(&mut self, class: u8, pause: bool, desk: &mut Desk<'_>) {
-        if self.egress.set_paused(class, pause, desk.now) && !pause {
-            self.serve(desk.now, desk);
+    fn set_paused(&mut self, class: u8, pause: bool, context: &mut Context<'_>) {
+        if self.egress.set_paused(class, pause, context.now) && !pause {
+            self.serve(context.now, context);
         }
     }
 
     /// The last bit of the frame on the wire left at `at`; the next one follows it.
-    pub fn sent(&mut self, at: Time, desk: &mut Desk<'_>) -> Option<OnWire> {
+    pub fn sent(&mut self, at: Time, context: &mut Context<'_>) -> Option<SentFrame> {
         let gone = self.egress.finish();
-        self.serve(at, desk);
+        self.serve(at, context);
         gone
     }
 
     /// A flow's pacing time has come.
-    pub fn on_wake(&mut self, due: Time, desk: &mut Desk<'_>) {
+    pub fn on_wake(&mut self, due: Time, context: &mut Context<'_>) {
         if self.wake_at == due {
             self.wake_at = Time::NEVER;
-            self.serve(due, desk);
+            self.serve(due, context);
         }
     }
 
     /// Begins the next frame, if the wire is free since `start` and one may go; else sleeps until one may.
-    pub(crate) fn serve(&mut self, start: Time, desk: &mut Desk<'_>) {
-        self.release_paced(desk.now);
+    pub(crate) fn serve(&mut self, start: Time, context: &mut Context<'_>) {
+        self.release_paced(context.now);
         if self.egress.is_busy() {
             return;
         }
@@ -142,19 +142,19 @@ impl<S: Scheme> Nic<S> {
                 break;
             }
             let class = self.egress.pick(eligible);
-            if let Some(held) = self.egress.pop(class, desk.now) {
-                desk.log.counters.packet_hops += 1;
-                self.egress.begin(Some(class), held.bytes, start, desk);
+            if let Some(held) = self.egress.pop(class, context.now) {
+                context.log.counters.packet_hops += 1;
+                self.egress.begin(Some(class), held.bytes, start, context);
             } else if let Some(flow) = self.ready[usize::from(class)].pop_front() {
-                self.send_data(flow, start, desk);
+                self.send_data(flow, start, context);
             }
         }
         if let Some(Reverse((at, _))) = self.paced.peek()
             && !self.egress.is_busy()
             && *at < self.wake_at
         {
-            self.wake_at = (*at).max(desk.now);
-            desk.agenda.add(self.wake_at, Event::Wake(self.node));
+            self.wake_at = (*at).max(context.now);
+            context.agenda.add(self.wake_at, Event::Wake(self.node));
         }
     }
 
@@ -191,101 +191,102 @@ impl<S: Scheme> Nic<S> {
     }
 
     /// A flow that was idle or blocked may have something to send.
-    pub(crate) fn try_to_send(&mut self, flow: u32, desk: &mut Desk<'_>) {
+    pub(crate) fn try_to_send(&mut self, flow: u32, context: &mut Context<'_>) {
         let waits = |sender: &Sender<S::Rp>| matches!(sender.pacing.state, SendState::Idle | SendState::Blocked);
         if self.senders.get(&flow).is_some_and(waits) && self.last_served != Some(flow) {
-            self.place(flow, desk.now);
-            self.serve(desk.now, desk);
+            self.place(flow, context.now);
+            self.serve(context.now, context);
         }
     }
 
     /// Sends the next packet of a flow whose turn it is, its first bit at `start`, if it may.
-    fn send_data(&mut self, flow: u32, start: Time, desk: &mut Desk<'_>) {
+    fn send_data(&mut self, flow: u32, start: Time, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.pacing.state == SendState::Ready) else {
             return;
         };
-        if !sender.requester.has_data() || !sender.requester.may_send() || sender.pacing.next_avail > desk.now {
-            self.place(flow, desk.now);
+        if !sender.requester.has_data() || !sender.requester.may_send() || sender.pacing.next_avail > context.now {
+            self.place(flow, context.now);
             return;
         }
-        let packet = sender.next(desk.now);
+        let packet = sender.next(context.now);
         let (frame, class, resent) = (sender.frame_bytes(packet.psn), sender.flow.class, packet.resent);
-        let bytes = desk.bytes_of(self.egress.port, frame, class, sender.format.ecn, sender.body(packet, desk.now));
-        let wire_bytes = frame_bytes(&bytes) + desk.network.gap_bytes;
+        let bytes =
+            context.bytes_of(self.egress.port, frame, class, sender.format.ecn, sender.body(packet, context.now));
+        let wire_bytes = frame_bytes(&bytes) + context.network.gap_bytes;
         sender.pacing.last_wire_bytes = wire_bytes;
         sender.tally.sent_wire_bytes += u64::from(wire_bytes);
         sender.tally.packets_sent += 1;
         sender.tally.packets_retransmitted += u64::from(resent);
-        sender.rp.on_sent(desk.now, wire_bytes);
-        let counters = &mut desk.log.counters;
+        sender.rp.on_sent(context.now, wire_bytes);
+        let counters = &mut context.log.counters;
         counters.data_packets_sent += 1;
         counters.data_packets_retransmitted += u64::from(resent);
         counters.packet_hops += 1;
         let ps_per_byte = sender.pacing.ps_per_byte;
-        self.egress.begin(Some(class), bytes, start, desk);
+        self.egress.begin(Some(class), bytes, start, context);
         let free_at = start + self.egress.rate.serialise(wire_bytes);
         let gap = Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64);
         sender.pacing.next_avail = if ps_per_byte == 0.0 { free_at } else { start + gap };
         // While its packet is on the wire it is in no line; where it goes follows from its limits.
         sender.pacing.state = SendState::Idle;
         self.last_served = Some(flow);
-        self.read_limits(flow, desk);
+        self.read_limits(flow, context);
         self.last_served = None;
         let Some(sender) = self.senders.get(&flow) else { return };
         if sender.requester.has_data() && sender.requester.may_send() && sender.pacing.next_avail <= free_at {
             // It may send again when the wire is free, behind those who come until then.
             self.last_served = Some(flow);
         } else {
-            self.place(flow, desk.now);
+            self.place(flow, context.now);
         }
     }
 
     /// Reads a flow's limits and timers after any of its hooks.
-    pub(crate) fn read_limits(&mut self, flow: u32, desk: &mut Desk<'_>) {
+    pub(crate) fn read_limits(&mut self, flow: u32, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         let mut resends = false;
         if sender.requester.asks_reaction_point() {
-            let resend = sender.rp.resend(&sender.requester.outstanding(desk.now));
+            let resend = sender.rp.resend(&sender.requester.outstanding(context.now));
             resends = sender.requester.recover(resend);
             let timeouts = u32::from(resend == Resend::All);
             sender.tally.timeouts += timeouts;
-            desk.log.counters.timeouts += u64::from(timeouts);
+            context.log.counters.timeouts += u64::from(timeouts);
         }
         let limits = sender.rp.limits();
         if sender.pacing.differs(&limits) {
-            self.apply(flow, limits, desk);
+            self.apply(flow, limits, context);
         }
-        self.arm(flow, desk);
+        self.arm(flow, context);
         if resends {
-            self.try_to_send(flow, desk);
+            self.try_to_send(flow, context);
         }
     }
 
-    pub(crate) fn apply(&mut self, flow: u32, limits: Limits, desk: &mut Desk<'_>) {
+    pub(crate) fn apply(&mut self, flow: u32, limits: Limits, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        let (window_bytes, moved) = sender.pacing.apply(desk.now, limits, self.line_bps, &self.settings);
+        let (window_bytes, moved) = sender.pacing.apply(context.now, limits, self.line_bps, &self.settings);
         let wider = sender.requester.set_window(window_bytes);
         if moved && sender.pacing.state == SendState::Paced {
             self.paced.push(Reverse((sender.pacing.next_avail, flow)));
-            self.serve(desk.now, desk);
+            self.serve(context.now, context);
         }
         if wider && self.senders.get(&flow).is_some_and(|sender| sender.pacing.state == SendState::Blocked) {
-            self.try_to_send(flow, desk);
+            self.try_to_send(flow, context);
         }
     }
 
-    fn arm(&mut self, flow: u32, desk: &mut Desk<'_>) {
+    fn arm(&mut self, flow: u32, context: &mut Context<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
         if at < sender.due {
-            sender.due = at.max(desk.now);
-            desk.agenda.add(sender.due, Event::Sender(self.node, flow));
+            sender.due = at.max(context.now);
+            context.agenda.add(sender.due, Event::Sender(self.node, flow));
         }
     }
 
     /// A timer of a flow, set for `due`.
-    pub fn on_sender(&mut self, flow: u32, due: Time, desk: &mut Desk<'_>) {
-        let now = desk.now;
+    pub fn on_sender(&mut self, flow: u32, due: Time, context: &mut Context<'_>) {
+        let now = context.now;
         let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.due == due) else { return };
         sender.due = Time::NEVER;
         if sender.rp.timer().is_some_and(|at| at <= now) {
@@ -296,56 +297,56 @@ impl<S: Scheme> Nic<S> {
             sender.requester.on_timeout();
             sender.rp.on_loss(now, Loss::Timeout);
             sender.tally.timeouts += 1;
-            desk.log.counters.timeouts += 1;
+            context.log.counters.timeouts += 1;
         }
-        self.read_limits(flow, desk);
+        self.read_limits(flow, context);
         if runs_out {
-            self.try_to_send(flow, desk);
+            self.try_to_send(flow, context);
         }
     }
 
-    pub fn open(&mut self, sender: Sender<S::Rp>, desk: &mut Desk<'_>) {
+    pub fn open(&mut self, sender: Sender<S::Rp>, context: &mut Context<'_>) {
         let (flow, limits) = (sender.flow.id, sender.rp.limits());
         self.senders.insert(flow, sender);
         // The cap of the application, or of bytes in flight, may be all there is.
-        self.apply(flow, limits, desk);
-        self.arm(flow, desk);
-        self.try_to_send(flow, desk);
+        self.apply(flow, limits, context);
+        self.arm(flow, context);
+        self.try_to_send(flow, context);
     }
 
     /// A flow is over for its sender.
-    pub(crate) fn end(&mut self, flow: u32, desk: &mut Desk<'_>) {
-        desk.log.counters.flows_completed += 1;
+    pub(crate) fn end(&mut self, flow: u32, context: &mut Context<'_>) {
+        context.log.counters.flows_completed += 1;
         self.last_served = self.last_served.filter(|served| *served != flow);
         for ring in &mut self.ready {
             ring.retain(|ready| *ready != flow);
         }
-        desk.log.news.push(News::Ended(flow));
+        context.log.events.push(FlowEvent::Ended(flow));
     }
 
     /// Hands a control packet to the link, after `delay` if there is one.
-    pub(crate) fn emit(&mut self, class: u8, bytes: Vec<u8>, delay: Span, lane: u8, desk: &mut Desk<'_>) {
+    pub(crate) fn emit(&mut self, class: u8, bytes: Vec<u8>, delay: Span, lane: u8, context: &mut Context<'_>) {
         if delay == Span::ZERO {
-            return self.emit_now(class, bytes, desk);
+            return self.emit_now(class, bytes, context);
         }
-        let at = desk.now + delay;
+        let at = context.now + delay;
         self.delayed[usize::from(lane)].push_back((at, class, bytes));
-        desk.agenda.add(at, Event::Emit(self.node, lane));
+        context.agenda.add(at, Event::Emit(self.node, lane));
     }
 
     /// The delay of the oldest packet of a lane is over.
-    pub fn on_emit(&mut self, lane: u8, desk: &mut Desk<'_>) {
+    pub fn on_emit(&mut self, lane: u8, context: &mut Context<'_>) {
         if let Some((_, class, bytes)) = self.delayed[usize::from(lane)].pop_front() {
-            self.emit_now(class, bytes, desk);
+            self.emit_now(class, bytes, context);
         }
     }
 
-    fn emit_now(&mut self, class: u8, bytes: Vec<u8>, desk: &mut Desk<'_>) {
+    fn emit_now(&mut self, class: u8, bytes: Vec<u8>, context: &mut Context<'_>) {
         let Ok(seen) = decode(&bytes) else {
             debug_assert!(false, "a frame of our own");
             return;
         };
-        self.egress.push(class, Held { bytes, seen, ingress: 0 }, desk.now);
-        self.serve(desk.now, desk);
+        self.egress.push(class, QueuedFrame { bytes, seen, ingress: 0 }, context.now);
+        self.serve(context.now, context);
     }
 }

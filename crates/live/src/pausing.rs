@@ -2,7 +2,7 @@
 //! ([`xoff_fabric::buffer`]).
 
 use crate::agenda::Event;
-use crate::desk::Desk;
+use crate::context::Context;
 use crate::switch::Switch;
 use xoff_engine::Time;
 use xoff_fabric::capture::{Body, PfcClass};
@@ -14,32 +14,32 @@ use xoff_wire::Pfc;
 
 impl<S: Scheme> Switch<S> {
     /// An ingress is above XOFF.
-    pub(crate) fn ask_pause(&mut self, local: usize, class: u8, rises: bool, desk: &mut Desk<'_>) {
+    pub(crate) fn ask_pause(&mut self, local: usize, class: u8, rises: bool, context: &mut Context<'_>) {
         if !self.buffer.set_pausing(local, class, true) {
-            self.note(local, class, true, false, desk);
-            self.request(local, class, desk);
-            self.arm_refresh(local, class, desk);
+            self.note(local, class, true, false, context);
+            self.request(local, class, context);
+            self.arm_refresh(local, class, context);
         } else if let Signalling::Timed { per_arrival, .. } = self.signalling
             && (per_arrival || rises)
         {
             // Between XON and XOFF the pause was not repeated, and may have run out.
-            self.request(local, class, desk);
+            self.request(local, class, context);
         }
     }
 
     /// An ingress is at or below XON.
-    pub(crate) fn resume(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+    pub(crate) fn resume(&mut self, local: usize, class: u8, context: &mut Context<'_>) {
         self.buffer.set_pausing(local, class, false);
-        self.note(local, class, false, false, desk);
-        self.request(local, class, desk);
+        self.note(local, class, false, false, context);
+        self.request(local, class, context);
     }
 
-    fn note(&self, local: usize, class: u8, pause: bool, refresh: bool, desk: &mut Desk<'_>) {
-        let run = &desk.network.plan.run;
+    fn note(&self, local: usize, class: u8, pause: bool, refresh: bool, context: &mut Context<'_>) {
+        let run = &context.network.plan.run;
         if if refresh { run.record_refreshes } else { run.record_pauses } {
             let ingress_bytes = self.buffer.ingress(local, class).bytes;
-            desk.log.pauses.push(PauseRecord {
-                at: desk.now,
+            context.log.pauses.push(PauseRecord {
+                at: context.now,
                 port: self.ports[local],
                 class,
                 pause,
@@ -50,15 +50,15 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// A PFC frame leaves as soon as the wire is free: before all queues.
-    fn request(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+    fn request(&mut self, local: usize, class: u8, context: &mut Context<'_>) {
         self.egresses[local].said.due |= 1 << class;
         if !self.egresses[local].is_busy() {
-            self.send_pfc(local, desk.now, desk);
+            self.send_pfc(local, context.now, context);
         }
     }
 
     /// Begins a PFC frame with the state of every class that is due; `false` if there is nothing new to say.
-    pub(crate) fn send_pfc(&mut self, local: usize, start: Time, desk: &mut Desk<'_>) -> bool {
+    pub(crate) fn send_pfc(&mut self, local: usize, start: Time, context: &mut Context<'_>) -> bool {
         let said = &mut self.egresses[local].said;
         let due = std::mem::take(&mut said.due);
         let classes = self.egresses[local].queues.len() as u8;
@@ -76,19 +76,19 @@ impl<S: Scheme> Switch<S> {
         said.pause += u64::from(first);
         said.refresh += u64::from(repeated);
         said.resume += u64::from(off);
-        desk.log.counters.pause_frames += u64::from(first);
-        desk.log.counters.refresh_frames += u64::from(repeated);
-        desk.log.counters.resume_frames += u64::from(off);
+        context.log.counters.pause_frames += u64::from(first);
+        context.log.counters.refresh_frames += u64::from(repeated);
+        context.log.counters.resume_frames += u64::from(off);
         for class in (0..classes).filter(|class| again & 1 << class != 0) {
-            self.note(local, class, true, true, desk);
+            self.note(local, class, true, true, context);
         }
-        let bytes = self.pfc_bytes(local, (due, on), desk);
-        self.egresses[local].begin(None, bytes, start, desk);
+        let bytes = self.pfc_bytes(local, (due, on), context);
+        self.egresses[local].begin(None, bytes, start, context);
         true
     }
 
-    fn pfc_bytes(&self, local: usize, (due, on): (u8, u8), desk: &Desk<'_>) -> Vec<u8> {
-        let plan = &desk.network.plan;
+    fn pfc_bytes(&self, local: usize, (due, on): (u8, u8), context: &Context<'_>) -> Vec<u8> {
+        let plan = &context.network.plan;
         let of_class = |class: u8| PfcClass {
             class,
             pause: on & 1 << class != 0,
@@ -105,20 +105,20 @@ impl<S: Scheme> Switch<S> {
             rate: plan.direction(peer(port)).rate,
         };
         let frame_bytes = plan.hosts.first().map_or(64, |host| host.sizes.pfc_bytes);
-        desk.bytes_of(port, frame_bytes, 0, Ecn::NotCapable, body)
+        context.bytes_of(port, frame_bytes, 0, Ecn::NotCapable, body)
     }
 
-    fn arm_refresh(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+    fn arm_refresh(&mut self, local: usize, class: u8, context: &mut Context<'_>) {
         let place = self.place(local, class);
         if let Signalling::Timed { refresh, .. } = self.signalling
             && !std::mem::replace(&mut self.refreshing[place], true)
         {
-            desk.agenda.add(desk.now + refresh, Event::Refresh(self.ports[local], class));
+            context.agenda.add(context.now + refresh, Event::Refresh(self.ports[local], class));
         }
     }
 
     /// Timed signalling: the PAUSE is repeated while its ingress is above XOFF.
-    pub fn on_refresh(&mut self, port: u32, class: u8, desk: &mut Desk<'_>) {
+    pub fn on_refresh(&mut self, port: u32, class: u8, context: &mut Context<'_>) {
         let local = self.local(port);
         let place = self.place(local, class);
         self.refreshing[place] = false;
@@ -126,52 +126,52 @@ impl<S: Scheme> Switch<S> {
             return;
         }
         if self.buffer.is_above_xoff(local, class) {
-            self.request(local, class, desk);
+            self.request(local, class, context);
         }
-        self.arm_refresh(local, class, desk);
+        self.arm_refresh(local, class, context);
     }
 
     /// A PFC frame has come: the egress of its port stops or goes on.
-    pub(crate) fn on_pfc(&mut self, local: usize, pfc: &Pfc, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn on_pfc(&mut self, local: usize, pfc: &Pfc, schemes: &[S], context: &mut Context<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            if let Some(class) = self.egresses[local].hear_pfc(priority, quanta, desk) {
-                self.obey(local, class, quanta, schemes, desk);
+            if let Some(class) = self.egresses[local].hear_pfc(priority, quanta, context) {
+                self.obey(local, class, quanta, schemes, context);
             }
         }
     }
 
     /// A PFC frame takes effect.
-    pub fn obey(&mut self, local: usize, class: u8, quanta: u16, schemes: &[S], desk: &mut Desk<'_>) {
-        let pause = self.egresses[local].obey(class, quanta, desk);
+    pub fn obey(&mut self, local: usize, class: u8, quanta: u16, schemes: &[S], context: &mut Context<'_>) {
+        let pause = self.egresses[local].obey(class, quanta, context);
         let timed = matches!(self.signalling, Signalling::Timed { .. });
         if !pause && timed && self.egresses[local].paused & 1 << class == 0 && self.hooks.has(Hooks::PAUSE) {
-            let view = self.view(local, class, desk.now);
+            let view = self.view(local, class, context.now);
             self.tell_points(local, class, |cp| cp.on_resume_again(&view));
-            self.after_points(local, class, schemes, desk);
+            self.after_points(local, class, schemes, context);
         }
-        self.set_paused(local, class, pause, schemes, desk);
+        self.set_paused(local, class, pause, schemes, context);
     }
 
     /// A PAUSE that was to end at `due` runs out, unless it was prolonged.
-    pub fn on_pause_over(&mut self, port: u32, class: u8, due: Time, schemes: &[S], desk: &mut Desk<'_>) {
+    pub fn on_pause_over(&mut self, port: u32, class: u8, due: Time, schemes: &[S], context: &mut Context<'_>) {
         let local = self.local(port);
         if self.egresses[local].queues[usize::from(class)].paused_until == due {
-            self.set_paused(local, class, false, schemes, desk);
+            self.set_paused(local, class, false, schemes, context);
         }
     }
 
-    fn set_paused(&mut self, local: usize, class: u8, pause: bool, schemes: &[S], desk: &mut Desk<'_>) {
-        if !self.egresses[local].set_paused(class, pause, desk.now) {
+    fn set_paused(&mut self, local: usize, class: u8, pause: bool, schemes: &[S], context: &mut Context<'_>) {
+        if !self.egresses[local].set_paused(class, pause, context.now) {
             return;
         }
         if self.hooks.has(Hooks::PAUSE) {
-            let view = self.view(local, class, desk.now);
+            let view = self.view(local, class, context.now);
             self.tell_points(local, class, |cp| cp.on_pause_change(&view));
-            self.after_points(local, class, schemes, desk);
+            self.after_points(local, class, schemes, context);
         }
         if !pause {
-            self.serve(local, desk.now, schemes, desk);
-            self.serve_round_robin(local, schemes, desk);
+            self.serve(local, context.now, schemes, context);
+            self.serve_round_robin(local, schemes, context);
         }
     }
 

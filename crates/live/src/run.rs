@@ -5,9 +5,9 @@
 
 use crate::agenda::{Agenda, Event};
 use crate::clock::Clock;
-use crate::desk::{Desk, Log};
+use crate::context::{Context, Log};
 use crate::egress::Egress;
-use crate::flow::{Feed, Flow};
+use crate::flow::{Flow, SourceState};
 use crate::lateness::Lateness;
 use crate::network::Network;
 use crate::nic::Nic;
@@ -57,6 +57,18 @@ pub struct Parts<'a, S> {
     pub own: &'a [u32],
 }
 
+/// Frames between the kernel and the ports of this process.
+struct Links {
+    /// Frames on links, by the port that they are for.
+    in_flight: Vec<VecDeque<Vec<u8>>>,
+    /// What draws lost frames, by port.
+    losses: Vec<Option<Rng>>,
+    /// Room for the frame that is received.
+    buffer: Vec<u8>,
+    /// Ports that have frames.
+    ready: Vec<u32>,
+}
+
 pub struct Run<'a, S: Scheme, W: Wires> {
     pub(crate) network: &'a Network,
     pub(crate) schemes: &'a [S],
@@ -70,18 +82,14 @@ pub struct Run<'a, S: Scheme, W: Wires> {
     pub(crate) now: Time,
     pub(crate) agenda: Agenda,
     pub(crate) log: Log,
-    pub(crate) feeds: Vec<Feed>,
+    pub(crate) sources: Vec<SourceState>,
     /// By the number in their packets.
     pub(crate) flows: HashMap<u32, Flow>,
     /// How many have been, on all machines.
     pub(crate) started: u32,
     /// Records that nobody has taken yet.
     pub ended: Vec<FlowRecord>,
-    /// Frames on links, by the port that they are for.
-    in_flight: Vec<VecDeque<Vec<u8>>>,
-    losses: Vec<Option<Rng>>,
-    buffer: Vec<u8>,
-    ready: Vec<u32>,
+    links: Links,
     /// Samples, and what ports and flows do over time.
     pub sampler: Sampler,
     pub taps: Taps,
@@ -129,14 +137,16 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             now: Time::ZERO,
             agenda: Agenda::default(),
             log: Log::default(),
-            feeds: sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect(),
+            sources: sources.into_iter().enumerate().map(|(place, source)| SourceState::new(source, place)).collect(),
             flows: HashMap::new(),
             started: 0,
             ended: Vec::new(),
-            in_flight: ports.clone().map(|_| VecDeque::new()).collect(),
-            losses: ports.map(loss).collect(),
-            buffer: vec![0; LONGEST_BYTES],
-            ready: Vec::new(),
+            links: Links {
+                in_flight: ports.clone().map(|_| VecDeque::new()).collect(),
+                losses: ports.map(loss).collect(),
+                buffer: vec![0; LONGEST_BYTES],
+                ready: Vec::new(),
+            },
             sampler,
             taps,
             lateness,
@@ -154,7 +164,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
 
     fn begin(&mut self) {
         self.agenda.add(self.network.plan.run.stop, Event::Stop);
-        for index in 0..self.feeds.len() {
+        for index in 0..self.sources.len() {
             self.arm_source(index);
         }
         for (at, event) in self.sampler.first() {
@@ -178,7 +188,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             self.lateness.note(now, late, &self.clock);
             self.log.counters.events += 1;
             self.handle(due, event)?;
-            self.hear_news();
+            self.drain_events();
             self.look_for_the_end();
             if self.clock.wall() >= until {
                 break;
@@ -191,12 +201,12 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
     fn wait(&mut self, due: Time) -> io::Result<()> {
         while !self.clock.has_come(due) {
             if let Some(sleep) = self.clock.may_sleep(due) {
-                let mut ready = std::mem::take(&mut self.ready);
+                let mut ready = std::mem::take(&mut self.links.ready);
                 self.wires.wait(sleep, &mut ready)?;
                 for &port in &ready {
                     self.take_from(port)?;
                 }
-                self.ready = ready;
+                self.links.ready = ready;
                 if self.agenda.next().is_some_and(|next| next < due) {
                     return Ok(());
                 }
@@ -213,7 +223,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
     }
 
     pub(crate) fn take_from_all(&mut self) -> io::Result<()> {
-        for port in 0..self.in_flight.len() as u32 {
+        for port in 0..self.links.in_flight.len() as u32 {
             if self.nodes[self.network.node_of(port) as usize].is_some() {
                 self.take_from(port)?;
             }
@@ -223,39 +233,39 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
 
     /// Takes frames from the kernel that came to a port; they travel from now on.
     fn take_from(&mut self, port: u32) -> io::Result<()> {
-        while let Some(length) = self.wires.receive(port, &mut self.buffer)? {
+        while let Some(length) = self.wires.receive(port, &mut self.links.buffer)? {
             // A partner that has begun later, or ended earlier, still speaks.
-            if !self.whole && is_word(&self.buffer[..length.min(LONGEST_BYTES)]) {
+            if !self.whole && is_word(&self.links.buffer[..length.min(LONGEST_BYTES)]) {
                 continue;
             }
             self.frames.1 += 1;
             let link = self.network.plan.direction(peer(port));
-            if let Some(rng) = &mut self.losses[port as usize]
+            if let Some(rng) = &mut self.links.losses[port as usize]
                 && rng.unit() < link.loss
             {
                 self.log.counters.drops_fault += 1;
-                if let Ok(seen) = decode(&self.buffer[..length]) {
+                if let Ok(seen) = decode(&self.links.buffer[..length]) {
                     self.log.lose(&seen, self.network);
                 }
                 continue;
             }
-            self.in_flight[port as usize].push_back(self.buffer[..length].to_vec());
+            self.links.in_flight[port as usize].push_back(self.links.buffer[..length].to_vec());
             let from = if self.whole { self.now } else { self.clock.look() };
             self.agenda.add(from + link.delay, Event::Arrive(port));
         }
         Ok(())
     }
 
-    /// The nodes, and a desk for one of them.
-    pub(crate) fn split(&mut self) -> (&mut Vec<Option<Node<S>>>, Desk<'_>) {
-        let desk = Desk {
+    /// The nodes, and a context for one of them.
+    pub(crate) fn split(&mut self) -> (&mut Vec<Option<Node<S>>>, Context<'_>) {
+        let context = Context {
             now: self.now,
             agenda: &mut self.agenda,
             network: self.network,
             encoder: self.encoder,
             log: &mut self.log,
         };
-        (&mut self.nodes, desk)
+        (&mut self.nodes, context)
     }
 
     fn handle(&mut self, due: Time, event: Event) -> io::Result<()> {
@@ -267,57 +277,63 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             Event::Probe(index) => self.on_probe(index as usize, due)?,
             Event::Look => self.on_look(due)?,
             Event::Stop => self.done = true,
-            Event::Emit(host, lane) => self.with_nic(host, |nic, desk| nic.on_emit(lane, desk)),
-            Event::Wake(host) => self.with_nic(host, |nic, desk| nic.on_wake(due, desk)),
-            Event::Sender(host, flow) => self.with_nic(host, |nic, desk| nic.on_sender(flow, due, desk)),
-            Event::Receiver(host, flow) => self.with_nic(host, |nic, desk| nic.on_receiver(flow, due, schemes, desk)),
-            Event::Queue(port, class, slot) => {
-                self.with_switch(port, |switch, desk| switch.on_timer(port, (class, slot), due, schemes, desk));
+            Event::Emit(host, lane) => self.with_nic(host, |nic, context| nic.on_emit(lane, context)),
+            Event::Wake(host) => self.with_nic(host, |nic, context| nic.on_wake(due, context)),
+            Event::Sender(host, flow) => self.with_nic(host, |nic, context| nic.on_sender(flow, due, context)),
+            Event::Receiver(host, flow) => {
+                self.with_nic(host, |nic, context| nic.on_receiver(flow, due, schemes, context))
             }
-            Event::Refresh(port, class) => self.with_switch(port, |switch, desk| switch.on_refresh(port, class, desk)),
+            Event::Queue(port, class, slot) => {
+                self.with_switch(port, |switch, context| switch.on_timer(port, (class, slot), due, schemes, context));
+            }
+            Event::Refresh(port, class) => {
+                self.with_switch(port, |switch, context| switch.on_refresh(port, class, context))
+            }
             Event::Obey(port, class, quanta) => {
                 let node = self.network.node_of(port);
-                self.with_nic(node, |nic, desk| nic.obey(class, quanta, desk));
-                self.with_switch(port, |switch, desk| switch.obey(switch.local(port), class, quanta, schemes, desk));
+                self.with_nic(node, |nic, context| nic.obey(class, quanta, context));
+                self.with_switch(port, |switch, context| {
+                    switch.obey(switch.local(port), class, quanta, schemes, context)
+                });
             }
             Event::PauseOver(port, class) => {
                 let node = self.network.node_of(port);
-                self.with_nic(node, |nic, desk| nic.on_pause_over(class, due, desk));
-                self.with_switch(port, |switch, desk| switch.on_pause_over(port, class, due, schemes, desk));
+                self.with_nic(node, |nic, context| nic.on_pause_over(class, due, context));
+                self.with_switch(port, |switch, context| switch.on_pause_over(port, class, due, schemes, context));
             }
             Event::Shaper(node, flow) => {
-                let (nodes, mut desk) = self.split();
+                let (nodes, mut context) = self.split();
                 if let Some(Node::Switch(switch)) = &mut nodes[node as usize] {
-                    switch.on_shaper(flow, due, schemes, &mut desk);
+                    switch.on_shaper(flow, due, schemes, &mut context);
                 }
             }
         }
         Ok(())
     }
 
-    fn with_nic(&mut self, node: u32, act: impl FnOnce(&mut Nic<S>, &mut Desk<'_>)) {
-        let (nodes, mut desk) = self.split();
+    fn with_nic(&mut self, node: u32, act: impl FnOnce(&mut Nic<S>, &mut Context<'_>)) {
+        let (nodes, mut context) = self.split();
         if let Some(Node::Host(nic)) = &mut nodes[node as usize] {
-            act(nic, &mut desk);
+            act(nic, &mut context);
         }
     }
 
-    fn with_switch(&mut self, port: u32, act: impl FnOnce(&mut Switch<S>, &mut Desk<'_>)) {
+    fn with_switch(&mut self, port: u32, act: impl FnOnce(&mut Switch<S>, &mut Context<'_>)) {
         let node = self.network.node_of(port);
-        let (nodes, mut desk) = self.split();
+        let (nodes, mut context) = self.split();
         if let Some(Node::Switch(switch)) = &mut nodes[node as usize] {
-            act(switch, &mut desk);
+            act(switch, &mut context);
         }
     }
 
     fn on_arrive(&mut self, port: u32) {
-        let Some(bytes) = self.in_flight[port as usize].pop_front() else { return };
+        let Some(bytes) = self.links.in_flight[port as usize].pop_front() else { return };
         let (schemes, node) = (self.schemes, self.network.node_of(port));
         let ignored = self.log.ignored_frames;
-        let (nodes, mut desk) = self.split();
+        let (nodes, mut context) = self.split();
         match &mut nodes[node as usize] {
-            Some(Node::Host(nic)) => nic.receive(&bytes, schemes, &mut desk),
-            Some(Node::Switch(switch)) => switch.receive(port, bytes, schemes, &mut desk),
+            Some(Node::Host(nic)) => nic.receive(&bytes, schemes, &mut context),
+            Some(Node::Switch(switch)) => switch.receive(port, bytes, schemes, &mut context),
             None => {}
         }
         self.books[port as usize].believed += u64::from(self.log.ignored_frames == ignored);
@@ -337,10 +353,10 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
 
     fn on_sent(&mut self, port: u32, due: Time) -> io::Result<()> {
         let (schemes, node) = (self.schemes, self.network.node_of(port));
-        let (nodes, mut desk) = self.split();
+        let (nodes, mut context) = self.split();
         let gone = match &mut nodes[node as usize] {
-            Some(Node::Host(nic)) => nic.sent(due, &mut desk),
-            Some(Node::Switch(switch)) => switch.sent(port, due, schemes, &mut desk),
+            Some(Node::Host(nic)) => nic.sent(due, &mut context),
+            Some(Node::Switch(switch)) => switch.sent(port, due, schemes, &mut context),
             None => None,
         };
         let Some(gone) = gone else { return Ok(()) };
@@ -354,7 +370,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
 
     fn look_for_the_end(&mut self) {
         let plan = &self.network.plan.run;
-        let idle = || self.flows.is_empty() && self.feeds.iter().all(Feed::is_done);
+        let idle = || self.flows.is_empty() && self.sources.iter().all(SourceState::is_done);
         // Who is not alone does not know what others will send.
         if self.log.failure.is_some() || (plan.stop_when_idle && self.whole && idle()) {
             self.done = true;
@@ -379,7 +395,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
     /// leaves, and TCP's timer may back off for longer than any limit.
     fn waiting(&self) -> u64 {
         let is_pfc = |frame: &Vec<u8>| frame.get(12..14) == Some(&[0x88, 0x08]);
-        if self.in_flight.iter().flatten().any(|frame| !is_pfc(frame)) {
+        if self.links.in_flight.iter().flatten().any(|frame| !is_pfc(frame)) {
             return 0;
         }
         let mut waiting = 0;

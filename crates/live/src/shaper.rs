@@ -1,6 +1,6 @@
 //! The queues of shaped flows, with the machines that set their rates.
 
-use crate::egress::Held;
+use crate::egress::QueuedFrame;
 use crate::network::TIDY_FROM;
 use std::collections::{HashMap, VecDeque};
 use xoff_engine::{Span, Time};
@@ -13,7 +13,7 @@ pub(crate) struct Shaped<T> {
     /// Local number of its egress, and its class.
     pub(crate) egress: usize,
     pub(crate) class: u8,
-    pub(crate) frames: VecDeque<Held>,
+    pub(crate) frames: VecDeque<QueuedFrame>,
     pub(crate) bytes: u64,
     pub(crate) last_at: Time,
     pub(crate) last_wire_bytes: u32,

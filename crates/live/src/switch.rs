@@ -5,8 +5,8 @@
 //! packet at the next switch.
 
 use crate::agenda::Event;
-use crate::desk::Desk;
-use crate::egress::{Egress, Held, OnWire, frame_bytes};
+use crate::context::Context;
+use crate::egress::{Egress, QueuedFrame, SentFrame, frame_bytes};
 use crate::forwarding::{FlowTable, Forwarding, address_of};
 use crate::network::Network;
 use crate::point::Point;
@@ -103,37 +103,44 @@ impl<S: Scheme> Switch<S> {
         self.place(local, class) * self.multipliers.len() + usize::from(slot)
     }
 
-    pub fn receive(&mut self, port: u32, bytes: Vec<u8>, schemes: &[S], desk: &mut Desk<'_>) {
+    pub fn receive(&mut self, port: u32, bytes: Vec<u8>, schemes: &[S], context: &mut Context<'_>) {
         let ingress = self.local(port);
         let seen = match decode(&bytes) {
-            Ok(Seen::Pfc(pfc)) => return self.on_pfc(ingress, &pfc, schemes, desk),
+            Ok(Seen::Pfc(pfc)) => return self.on_pfc(ingress, &pfc, schemes, context),
             Ok(seen) => seen,
-            Err(reason) => return desk.log.ignore(reason.name()),
+            Err(reason) => return context.log.ignore(reason.name()),
         };
-        let Some(address) = address_of(&seen, desk.network) else { return desk.log.ignore("nobody's address") };
-        let Some(egress) = self.forwarding.egress(port, &address, desk.network) else {
-            return desk.log.ignore("no way to its address");
+        let Some(address) = address_of(&seen, context.network) else { return context.log.ignore("nobody's address") };
+        let Some(egress) = self.forwarding.egress(port, &address, context.network) else {
+            return context.log.ignore("no way to its address");
         };
         let egress = self.local(egress);
-        let held = Held { bytes, seen, ingress };
-        if domain::is_long_haul(&desk.network.plan, port) && self.shapes(&held, schemes, desk) {
-            return self.shape(egress, address.class, held, schemes, desk);
+        let held = QueuedFrame { bytes, seen, ingress };
+        if domain::is_long_haul(&context.network.plan, port) && self.shapes(&held, schemes, context) {
+            return self.shape(egress, address.class, held, schemes, context);
         }
-        if domain::is_long_haul(&desk.network.plan, self.ports[egress]) {
-            self.overhear(&held, schemes, desk);
+        if domain::is_long_haul(&context.network.plan, self.ports[egress]) {
+            self.snoop_ack(&held, schemes, context);
         }
-        self.pass_on(egress, address.class, held, schemes, desk);
+        self.pass_on(egress, address.class, held, schemes, context);
     }
 
     /// A frame that is bound for an egress, and has not been counted yet.
-    pub(crate) fn pass_on(&mut self, egress: usize, class: u8, mut held: Held, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn pass_on(
+        &mut self,
+        egress: usize,
+        class: u8,
+        mut held: QueuedFrame,
+        schemes: &[S],
+        context: &mut Context<'_>,
+    ) {
         let idle = self.egresses[egress].is_idle(class) && !self.counts_passing;
-        self.before_queue(egress, class, &mut held, schemes, desk);
+        self.before_queue(egress, class, &mut held, schemes, context);
         if idle && self.egresses[egress].is_idle(class) {
-            self.depart(egress, class, held, desk.now, schemes, desk);
-        } else if self.admit(egress, class, &held, desk) {
-            self.egresses[egress].push(class, held, desk.now);
-            self.serve(egress, desk.now, schemes, desk);
+            self.depart(egress, class, held, context.now, schemes, context);
+        } else if self.admit(egress, class, &held, context) {
+            self.egresses[egress].push(class, held, context.now);
+            self.serve(egress, context.now, schemes, context);
         }
     }
 
@@ -143,68 +150,68 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         egress: usize,
         class: u8,
-        mut held: Held,
+        mut held: QueuedFrame,
         start: Time,
         schemes: &[S],
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
-        self.after_queue(egress, class, &mut held, desk);
-        desk.log.counters.packet_hops += 1;
-        self.egresses[egress].begin(Some(class), held.bytes, start, desk);
-        self.after_points(egress, class, schemes, desk);
+        self.after_queue(egress, class, &mut held, context);
+        context.log.counters.packet_hops += 1;
+        self.egresses[egress].begin(Some(class), held.bytes, start, context);
+        self.after_points(egress, class, schemes, context);
     }
 
     /// Takes a frame into the buffer, or drops it. Pauses the upstream when its ingress is full.
-    pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &Held, desk: &mut Desk<'_>) -> bool {
+    pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &QueuedFrame, context: &mut Context<'_>) -> bool {
         let queue = EgressNow { egresses: &self.egresses, egress, class };
         let arrival = Arrival { ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
         match self.buffer.admit(&arrival) {
             Admission::Stored => true,
             Admission::AboveXoff { rises } => {
-                self.ask_pause(held.ingress, class, rises, desk);
+                self.ask_pause(held.ingress, class, rises, context);
                 true
             }
             Admission::Dropped => {
-                desk.log.counters.drops_lossy += 1;
+                context.log.counters.drops_lossy += 1;
                 self.egresses[egress].queues[usize::from(class)].drops += 1;
-                desk.log.lose(&held.seen, desk.network);
+                context.log.lose(&held.seen, context.network);
                 false
             }
             Admission::Refused => {
-                self.refuse(class, held, desk);
-                desk.log.lose(&held.seen, desk.network);
+                self.refuse(class, held, context);
+                context.log.lose(&held.seen, context.network);
                 false
             }
         }
     }
 
     /// A lossless frame finds no room: the run is over, unless drops are allowed.
-    fn refuse(&mut self, class: u8, held: &Held, desk: &mut Desk<'_>) {
-        let plan = &desk.network.plan;
-        desk.log.counters.drops_lossless += 1;
+    fn refuse(&mut self, class: u8, held: &QueuedFrame, context: &mut Context<'_>) {
+        let plan = &context.network.plan;
+        context.log.counters.drops_lossless += 1;
         self.egresses[held.ingress].queues[usize::from(class)].drops += 1;
-        if plan.run.allow_drops || desk.log.failure.is_some() {
+        if plan.run.allow_drops || context.log.failure.is_some() {
             return;
         }
         let port = self.ports[held.ingress];
-        let required = PauseLoop::of(plan, port, desk.network.mtu_wire_bytes).required();
-        let place = (desk.now, self.node, port);
+        let required = PauseLoop::of(plan, port, context.network.mtu_wire_bytes).required();
+        let place = (context.now, self.node, port);
         let drop = self.buffer.lossless_drop(place, (held.ingress, class), held.size() as u32, required);
-        desk.log.failure = Some(Failure::LosslessDrop(drop));
+        context.log.failure = Some(Failure::LosslessDrop(drop));
     }
 
     /// The last bit of the frame on a port's wire left at `at`; the next one follows it.
-    pub fn sent(&mut self, port: u32, at: Time, schemes: &[S], desk: &mut Desk<'_>) -> Option<OnWire> {
+    pub fn sent(&mut self, port: u32, at: Time, schemes: &[S], context: &mut Context<'_>) -> Option<SentFrame> {
         let local = self.local(port);
         let gone = self.egresses[local].finish();
-        self.serve(local, at, schemes, desk);
+        self.serve(local, at, schemes, context);
         gone
     }
 
     /// Begins the next frame at an egress whose wire is free since `start`, if one may go.
-    pub(crate) fn serve(&mut self, egress: usize, start: Time, schemes: &[S], desk: &mut Desk<'_>) {
+    pub(crate) fn serve(&mut self, egress: usize, start: Time, schemes: &[S], context: &mut Context<'_>) {
         if self.egresses[egress].is_busy()
-            || (self.egresses[egress].said.due != 0 && self.send_pfc(egress, start, desk))
+            || (self.egresses[egress].said.due != 0 && self.send_pfc(egress, start, context))
         {
             return;
         }
@@ -213,30 +220,37 @@ impl<S: Scheme> Switch<S> {
             return;
         }
         let class = self.egresses[egress].pick(eligible);
-        let Some(held) = self.egresses[egress].pop(class, desk.now) else { return };
-        self.release(&held, class, desk);
-        self.depart(egress, class, held, start, schemes, desk);
-        self.serve_round_robin(egress, schemes, desk);
+        let Some(held) = self.egresses[egress].pop(class, context.now) else { return };
+        self.release(&held, class, context);
+        self.depart(egress, class, held, start, schemes, context);
+        self.serve_round_robin(egress, schemes, context);
     }
 
-    pub(crate) fn release(&mut self, held: &Held, class: u8, desk: &mut Desk<'_>) {
+    pub(crate) fn release(&mut self, held: &QueuedFrame, class: u8, context: &mut Context<'_>) {
         if self.buffer.release(held.ingress, class, held.size()) == Release::Resume {
-            self.resume(held.ingress, class, desk);
+            self.resume(held.ingress, class, context);
         }
     }
 
     /// A timer of the congestion point of a port, class and scheme, set for `due`.
-    pub fn on_timer(&mut self, port: u32, (class, slot): (u8, u8), due: Time, schemes: &[S], desk: &mut Desk<'_>) {
+    pub fn on_timer(
+        &mut self,
+        port: u32,
+        (class, slot): (u8, u8),
+        due: Time,
+        schemes: &[S],
+        context: &mut Context<'_>,
+    ) {
         let local = self.local(port);
         let place = self.point_at(local, class, slot);
         if self.points[place].due != due {
             return;
         }
         self.points[place].due = Time::NEVER;
-        let view = self.view(local, class, desk.now);
+        let view = self.view(local, class, context.now);
         let notices = &mut self.notices;
         self.points[place].on_timer(&view, |flow, feedback| notices.push((slot, Notice { flow, feedback })));
-        self.after_points(local, class, schemes, desk);
+        self.after_points(local, class, schemes, context);
     }
 
     pub fn reports(&mut self, end: Time) -> Vec<PortReport> {
@@ -260,20 +274,20 @@ impl<S: Scheme> Switch<S> {
         class: u8,
         bytes: Vec<u8>,
         schemes: &[S],
-        desk: &mut Desk<'_>,
+        context: &mut Context<'_>,
     ) {
         match decode(&bytes) {
-            Ok(seen) => self.pass_on(egress, class, Held { bytes, seen, ingress: from }, schemes, desk),
+            Ok(seen) => self.pass_on(egress, class, QueuedFrame { bytes, seen, ingress: from }, schemes, context),
             Err(reason) => debug_assert!(false, "a frame of our own is {reason}, {} B", frame_bytes(&bytes)),
         }
     }
 
     /// Sets the timers of the congestion points of a port and class.
-    pub(crate) fn arm(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+    pub(crate) fn arm(&mut self, local: usize, class: u8, context: &mut Context<'_>) {
         for slot in 0..self.multipliers.len() as u8 {
             let place = self.point_at(local, class, slot);
-            if let Some(at) = self.points[place].wants(desk.now) {
-                desk.agenda.add(at, Event::Queue(self.ports[local], class, slot));
+            if let Some(at) = self.points[place].wants(context.now) {
+                context.agenda.add(at, Event::Queue(self.ports[local], class, slot));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Captures of a live run: the bytes themselves, as they were handed to the kernel.
 
-use crate::egress::{OnWire, frame_bytes};
+use crate::egress::{SentFrame, frame_bytes};
 use xoff_fabric::capture::{Capture, RawFrame};
 use xoff_scenario::number::brief_bytes;
 
@@ -24,7 +24,7 @@ impl Taps {
         Taps { captures: captures.map(tap).collect(), frames: Vec::new() }
     }
 
-    pub fn see(&mut self, port: u32, frame: &OnWire) {
+    pub fn see(&mut self, port: u32, frame: &SentFrame) {
         for (number, tap) in (0..).zip(&mut self.captures) {
             let capture = &tap.capture;
             let within = capture.from <= frame.began && frame.began <= capture.until;

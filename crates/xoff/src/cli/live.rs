@@ -127,7 +127,7 @@ pub fn live(args: &LiveArgs) -> Result<(), Stop> {
         warn(&loaded.warnings);
     }
     let stage = Stage::new(&loaded, Keep { pauses: true, ..Keep::default() }).map_err(|objections| {
-        let diagnostic = |of: xoff_live::suits::Objection| Diagnostic::new(of.what).help(of.hint);
+        let diagnostic = |of: xoff_live::unsupported::Objection| Diagnostic::new(of.what).help(of.hint);
         objections.into_iter().map(diagnostic).collect::<Vec<_>>()
     })?;
     let attached = attachment(args, &loaded)?;

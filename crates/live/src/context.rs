@@ -11,7 +11,7 @@ use xoff_fabric::record::{Counters, Failure, PauseRecord, PfcRecord};
 use xoff_wire::{Encoder, Seen};
 
 /// At hand for as long as one event is handled.
-pub struct Desk<'a> {
+pub struct Context<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
     pub network: &'a Network,
@@ -19,7 +19,7 @@ pub struct Desk<'a> {
     pub log: &'a mut Log,
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     /// The bytes of a frame that leaves a port now.
     pub fn bytes_of(&self, port: u32, frame_bytes: u32, class: u8, ecn: Ecn, body: Body) -> Vec<u8> {
         let frame_bytes = frame_bytes as u16;
@@ -38,7 +38,7 @@ pub struct Log {
     /// PFC frames as they arrive, if the scenario wants them.
     pub pfc_frames: Vec<PfcRecord>,
     /// What became of flows and is not yet told to their sources.
-    pub news: Vec<News>,
+    pub events: Vec<FlowEvent>,
     /// Frames that nobody here sent, or that are not what they should be, by reason.
     pub ignored: BTreeMap<&'static str, u64>,
     /// All of them.
@@ -66,7 +66,7 @@ impl Log {
 
 /// What became of a flow, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum News {
+pub enum FlowEvent {
     /// Its sender has every acknowledgement, or was stopped.
     Ended(u32),
     /// All that was offered to it is acknowledged.
