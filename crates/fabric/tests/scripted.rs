@@ -8,6 +8,7 @@ use xoff_engine::Time;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{FlowSpec, Source};
+use xoff_fabric::{delegate_notification_point, delegate_reaction_point};
 
 /// Network of the tests. Every other scheme type would compile all of it once more.
 pub type World = xoff_fabric::world::World<Scripted>;
@@ -35,7 +36,7 @@ pub struct Scripted {
     pub format: Format,
     pub format_inter_domain: Option<Format>,
     cp: Option<Make<QueueFacts, Box<dyn QueuePoint>>>,
-    np: Option<Make<FlowFacts, Box<dyn NotificationPoint<Feedback = u64> + Send>>>,
+    np: Make<FlowFacts, Np>,
     rp: Make<FlowFacts, Rp>,
     transit: Option<Make<FlowFacts, Gate>>,
     switch: Option<MakeControl>,
@@ -62,8 +63,9 @@ impl Scripted {
         R: ReactionPoint<Feedback = u64> + Send + 'static,
     {
         let rp: Make<FlowFacts, Rp> = Box::new(move |of| Rp(Box::new(rp(of))));
+        let np: Make<FlowFacts, Np> = Box::new(|_| Np(Box::new(Silent::default())));
         let format = Format::default();
-        Scripted { format, format_inter_domain: None, cp: None, np: None, rp, transit: None, switch: None }
+        Scripted { format, format_inter_domain: None, cp: None, np, rp, transit: None, switch: None }
     }
     pub fn cp<P: QueuePoint + 'static>(mut self, cp: impl Fn() -> P + Send + Sync + 'static) -> Scripted {
         self.cp = Some(Box::new(move |_| Box::new(cp())));
@@ -73,7 +75,7 @@ impl Scripted {
     where
         P: NotificationPoint<Feedback = u64> + Send + 'static,
     {
-        self.np = Some(Box::new(move |of| Box::new(np(of))));
+        self.np = Box::new(move |of| Np(Box::new(np(of))));
         self
     }
     pub fn transit(mut self, gate: impl Fn(&FlowFacts) -> Gate + Send + Sync + 'static) -> Scripted {
@@ -101,7 +103,7 @@ impl Scheme for Scripted {
         Cp(self.cp.as_ref().map(|make| make(at)))
     }
     fn notification_point(&self, of: &FlowFacts) -> Np {
-        Np(self.np.as_ref().map(|make| make(of)))
+        (self.np)(of)
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         (self.rp)(of)
@@ -178,74 +180,14 @@ impl CongestionPoint for Cp {
     }
 }
 
-pub struct Np(Option<Box<dyn NotificationPoint<Feedback = u64> + Send>>);
-#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
+pub struct Np(Box<dyn NotificationPoint<Feedback = u64> + Send>);
 impl NotificationPoint for Np {
     type Feedback = u64;
-    fn on_data(&mut self, packet: &Received) -> Option<u64> {
-        self.0.as_mut().and_then(|np| np.on_data(packet))
-    }
-    fn on_timer(&mut self, now: Time) -> Option<u64> {
-        self.0.as_mut().and_then(|np| np.on_timer(now))
-    }
-    fn timer(&self) -> Option<Time> {
-        self.0.as_ref().and_then(|np| np.timer())
-    }
-    fn feeds_back_in_acks(&self) -> bool {
-        self.0.as_ref().is_some_and(|np| np.feeds_back_in_acks())
-    }
-    fn on_telemetry(&mut self, now: Time, int: &IntStack) {
-        self.0.iter_mut().for_each(|np| np.on_telemetry(now, int));
-    }
-    fn ack_feedback(&mut self, now: Time) -> Option<u64> {
-        self.0.as_mut().and_then(|np| np.ack_feedback(now))
-    }
+    delegate_notification_point! { self { np => *np.0; } }
 }
 
 pub struct Rp(Box<dyn ReactionPoint<Feedback = u64> + Send>);
-#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl ReactionPoint for Rp {
     type Feedback = u64;
-    fn limits(&self) -> Limits {
-        self.0.limits()
-    }
-    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
-        self.0.on_sent(now, wire_bytes);
-    }
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        self.0.on_ack(ack);
-    }
-    fn on_feedback(&mut self, now: Time, feedback: &u64) {
-        self.0.on_feedback(now, feedback);
-    }
-    fn on_loss(&mut self, now: Time, loss: Loss) {
-        self.0.on_loss(now, loss);
-    }
-    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
-        self.0.resend(outstanding)
-    }
-    fn on_congested(&mut self, now: Time) {
-        self.0.on_congested(now);
-    }
-    fn on_hold(&mut self, now: Time) {
-        self.0.on_hold(now);
-    }
-    fn increases(&self) -> u32 {
-        self.0.increases()
-    }
-    fn has_decided(&self) -> bool {
-        self.0.has_decided()
-    }
-    fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
-        self.0.variables(now, out);
-    }
-    fn on_timer(&mut self, now: Time) {
-        self.0.on_timer(now);
-    }
-    fn timer(&self) -> Option<Time> {
-        self.0.timer()
-    }
-    fn timers(&self) -> [Option<Time>; TIMERS] {
-        self.0.timers()
-    }
+    delegate_reaction_point! { self { rp => *rp.0; } }
 }

@@ -58,7 +58,7 @@ fn run(values: &Values) -> Result<Yield, String> {
     let rate = BitRate::from_bps(values.rate_bps("rate") as u64);
     let spec = xoff_schemes::find("qcn").ok_or("the scheme qcn is missing")?;
     let psi_max = values.count("psi_max").to_string();
-    let values_of_qcn = spec.values_with(None, &[("psi_max", &psi_max), ("jitter", "0")]);
+    let values_of_qcn = spec.values(None).with(&[("psi_max", &psi_max), ("jitter", "0")]);
     let params = Params::read(&values_of_qcn);
     let sampler = Sampler::new(&params.sampler, &QueueFacts::at(rate));
     let qeq = sampler.qeq_bytes();

@@ -247,14 +247,11 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Configured;
+    use crate::testing::{configured, enqueue, queue};
     use xoff_engine::BitRate;
-    use xoff_fabric::packet::Ecn;
-
-    static SPEC: SchemeSpec = <AfQcn as Configured>::SPEC;
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
-        AfQcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+        configured::<AfQcn>("af-qcn", texts).congestion_point(&queue(10))
     }
 
     /// Flows 1, 2, ... with these rates.
@@ -271,11 +268,8 @@ mod tests {
     }
 
     fn arrive(cp: &mut Cp, now: Time, queue_bytes: u64, flow: u32, bytes: u32) -> Option<u8> {
-        let (mut ecn, mut notified) = (Ecn::Ect0, None);
-        let packet = PacketFacts::of(flow, bytes);
-        let mark = Mark { ecn: &mut ecn, int: None };
-        cp.on_enqueue(&view(now, queue_bytes), &packet, 1, mark, |_, cnm| notified = Some(cnm.psi));
-        notified
+        let (_, notified) = enqueue(cp, &view(now, queue_bytes), &PacketFacts::of(flow, bytes));
+        notified.first().map(|(_, cnm)| cnm.psi)
     }
 
     #[test]
@@ -368,7 +362,7 @@ mod tests {
 
     #[test]
     fn af_qcn_4_intervals_follow_the_port() {
-        let params = Params::read(&SPEC.values(None));
+        let params = Params::read(&crate::select("af-qcn").unwrap());
         let at = |gbps| params.measure_interval.at(BitRate::from_gbps(gbps));
         assert_eq!([10, 40, 100].map(at), [Span::from_ms(1), Span::from_us(250), Span::from_us(100)]);
     }

@@ -35,7 +35,7 @@ where
     S::Rp: Debug,
     S::Transit: Debug,
 {
-    let scheme = S::configure(&spec.values_with(None, texts));
+    let scheme = S::configure(&spec.values(None).with(texts));
     let rate = BitRate::from_gbps(40);
     let mut all = format!("{:?} {:?}", scheme.format(), scheme.format_inter_domain());
     for leaves_domain in [false, true] {

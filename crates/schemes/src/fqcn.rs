@@ -165,14 +165,11 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Configured;
-    use xoff_engine::{BitRate, Span, Time};
-    use xoff_fabric::packet::Ecn;
-
-    static SPEC: SchemeSpec = <Fqcn as Configured>::SPEC;
+    use crate::testing::{configured, dequeue, enqueue, flow, queue};
+    use xoff_engine::{BitRate, Time};
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
-        Fqcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+        configured::<Fqcn>("fqcn", texts).congestion_point(&queue(10))
     }
 
     fn view(queue_bytes: u64) -> QueueView {
@@ -196,8 +193,7 @@ mod tests {
     #[test]
     fn fqcn_8_1_one_culprit() {
         assert_eq!(blamed(&[90, 20, 60, 30], &[1; 4], 18), [(1, 18)]);
-        let mut rp = Fqcn::configure(&SPEC.values(None))
-            .reaction_point(&FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)));
+        let mut rp = configured::<Fqcn>("fqcn", &[]).reaction_point(&flow(10, 50));
         rp.on_feedback(Time::ZERO, &Cnm { psi: 18, ..Cnm::default() });
         assert_eq!(rp.limits().rate_bps, 8.59375e9);
     }
@@ -262,15 +258,8 @@ mod tests {
 
     /// Arrivals, one after another, of these flows; notified flows with their feedback.
     fn arrivals(cp: &mut Cp, queue_bytes: u64, flows: &[u32]) -> Vec<(u32, u8)> {
-        let mut notified = Vec::new();
-        for &flow in flows {
-            let mut ecn = Ecn::Ect0;
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_enqueue(&view(queue_bytes), &PacketFacts::of(flow, 1000), 1, mark, |flow, cnm| {
-                notified.push((flow, cnm.psi));
-            });
-        }
-        notified
+        let arrive = |&flow| enqueue(cp, &view(queue_bytes), &PacketFacts::of(flow, 1000)).1;
+        flows.iter().flat_map(arrive).map(|(flow, cnm)| (flow, cnm.psi)).collect()
     }
 
     #[test]
@@ -299,15 +288,9 @@ mod tests {
         let mut cp = cp(&[("sample_at", "dequeue"), ("sampling", "every"), ("sample_every", "2")]);
         assert_eq!(cp.hooks(), Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::EVERY));
         assert_eq!(arrivals(&mut cp, 60_000, &[1, 1, 1, 2, 3, 3]), []);
-        let mut notified = Vec::new();
-        for flow in [2, 3] {
-            let mut ecn = Ecn::Ect0;
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| {
-                notified.push((flow, cnm.psi))
-            });
-        }
-        assert_eq!(notified, [(1, 57)], "whichever flow leaves: flow 1 brought most");
+        let [none, notified] = [2, 3].map(|flow| dequeue(&mut cp, &view(60_000), &PacketFacts::of(flow, 1000)).1);
+        assert_eq!((none.len(), notified.len()), (0, 1));
+        assert_eq!((notified[0].0, notified[0].1.psi), (1, 57), "whichever flow leaves: flow 1 brought most");
         assert!(cp.flows.is_empty());
     }
 
@@ -319,13 +302,10 @@ mod tests {
         let (mut notified, mut emptied) = ([0, 0], 0);
         for i in 0..100_000u32 {
             let flow = u32::from(i % 10 == 0);
-            let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts::of(flow, 1066);
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| {
+            for (flow, cnm) in enqueue(&mut *cp, &view, &PacketFacts::of(flow, 1066)).1 {
                 assert!((1..=64).contains(&cnm.psi));
                 notified[flow as usize] += 1;
-            });
+            }
             emptied += u32::from(cp.flows.is_empty());
         }
         assert!(emptied > 1000 && notified[0] > 1000, "{emptied} {notified:?}");

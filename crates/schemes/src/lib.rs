@@ -12,8 +12,6 @@ pub mod dcqcn;
 pub mod dctcp;
 #[cfg(test)]
 mod effect_tests;
-#[cfg(test)]
-mod forwarding_tests;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;
@@ -33,6 +31,8 @@ pub mod stack;
 pub mod swift;
 pub mod tcd;
 pub mod tcp_newreno;
+#[cfg(test)]
+mod testing;
 pub mod timely;
 
 pub use registry::{

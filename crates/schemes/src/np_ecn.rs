@@ -223,16 +223,12 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{dequeue, enqueue, flow, queue};
     use xoff_engine::BitRate;
 
     fn scheme(base: &[(&str, &str)]) -> NpEcn {
         let mut values = crate::select("np-ecn").unwrap();
-        let mut beneath = values.base().unwrap().clone();
-        for (name, text) in base {
-            let param = beneath.spec().param(name).unwrap();
-            beneath.set(name, param.kind.parse(text).unwrap());
-        }
-        values.set_base(Some(beneath));
+        values.set_base(values.base().map(|beneath| beneath.clone().with(base)));
         NpEcn::configure(&values)
     }
 
@@ -242,7 +238,7 @@ mod tests {
     impl Port {
         fn new() -> Port {
             let scheme = scheme(&[("kmin", "5KB"), ("kmax", "5KB")]);
-            Port(scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(40))), 0)
+            Port(scheme.congestion_point(&queue(40)), 0)
         }
 
         fn view(&self) -> QueueView {
@@ -252,24 +248,20 @@ mod tests {
 
         fn arrive(&mut self, packets: u32) {
             for _ in 0..packets {
-                let (view, mut ecn) = (self.view(), Ecn::Ect0);
-                let mark = Mark { ecn: &mut ecn, int: None };
-                self.0.on_enqueue(&view, &PacketFacts::of(0, 1000), 1, mark, |_, _| {});
+                let view = self.view();
+                enqueue(&mut self.0, &view, &PacketFacts::of(0, 1000));
                 self.1 += 1;
             }
         }
 
         /// Whether each of the packets that leave was marked.
         fn leave(&mut self, packets: u32) -> Vec<bool> {
-            let mut marked = Vec::new();
-            for _ in 0..packets {
+            let mut is_marked = |_| {
                 self.1 -= 1;
-                let (view, mut ecn) = (self.view(), Ecn::Ect0);
-                let mark = Mark { ecn: &mut ecn, int: None };
-                self.0.on_dequeue(&view, &PacketFacts::of(0, 1000), mark, |_, _| {});
-                marked.push(ecn == Ecn::Ce);
-            }
-            marked
+                let view = self.view();
+                dequeue(&mut self.0, &view, &PacketFacts::of(0, 1000)).0 == Ecn::Ce
+            };
+            (0..packets).map(&mut is_marked).collect()
         }
 
         fn resume(&mut self) {
@@ -300,7 +292,7 @@ mod tests {
 
     #[test]
     fn nineteen_of_twenty_marked_packets_make_a_flow_congested() {
-        let flow = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10));
+        let flow = flow(40, 10);
         let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1020, payload_bytes: 976, ecn };
         let mut np = scheme(&[("cnp_interval", "50us")]).notification_point(&flow);
         assert_eq!(np.on_data(&data(7, Ecn::Ce)), Some(Cnp), "the first packet is a vote of its own");
@@ -326,7 +318,7 @@ mod tests {
     fn a_vote_is_a_cut_of_dcqcn() {
         use crate::stack::{Feedback::Own, Stack};
         let scheme = Stack::<NpEcn>::configure(&crate::select("np-ecn+dcqcn:paper-sim").unwrap());
-        let mut rp = scheme.reaction_point(&FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10)));
+        let mut rp = scheme.reaction_point(&flow(40, 10));
         rp.on_feedback(Time::from_us(1), &Own(Cnp));
         // Alpha 0.5 rises to 255/256 x 0.5 + 1/256 before the cut: 29.96 Gb/s.
         assert_eq!(rp.limits().rate_bps, 29_960_937_500.0);

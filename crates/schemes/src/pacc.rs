@@ -281,13 +281,11 @@ impl CongestionPoint for Cp {
 mod tests {
     use super::*;
     use crate::stack::Stack;
+    use crate::testing::{configured, enqueue, flow, queue};
     use xoff_engine::BitRate;
-    use xoff_fabric::packet::Ecn;
-
-    static SPEC: SchemeSpec = Pacc::SPEC;
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
-        Pacc::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(40)))
+        configured::<Pacc>("pacc", texts).congestion_point(&queue(40))
     }
 
     fn view(now: Time, queue_bytes: u64) -> QueueView {
@@ -296,10 +294,8 @@ mod tests {
 
     fn arrive(cp: &mut Cp, now: Time, flow: u32, packets: u32) {
         for _ in 0..packets {
-            let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts::of(flow, 1062);
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_enqueue(&view(now, 0), &packet, 1, mark, |_, _| panic!("CNPs leave at the end of a period"));
+            let (_, notified) = enqueue(cp, &view(now, 0), &PacketFacts::of(flow, 1062));
+            assert!(notified.is_empty(), "CNPs leave at the end of a period");
         }
     }
 
@@ -403,9 +399,9 @@ mod tests {
 
     #[test]
     fn pacc_5_gains_and_reference_follow_the_port() {
-        let pacc = Pacc::configure(&SPEC.values(None));
+        let pacc: Pacc = configured("pacc", &[]);
         for (gbps, kb) in [(10, 40.0), (25, 100.0), (40, 160.0), (100, 400.0)] {
-            let cp = pacc.congestion_point(&QueueFacts::at(BitRate::from_gbps(gbps)));
+            let cp = pacc.congestion_point(&queue(gbps));
             assert_eq!(cp.q_ref_bytes, kb * 1000.0);
             assert!((cp.proportional - 1e-7 * 40.0 / gbps as f64).abs() < 1e-15);
             assert!((cp.integral - 1e-8 * 40.0 / gbps as f64).abs() < 1e-15);
@@ -417,7 +413,7 @@ mod tests {
         let values = crate::select("pacc").unwrap();
         assert_eq!(values.base().unwrap().spec().name, "dcqcn");
         let pacc = Stack::<Pacc>::configure(&values);
-        let mut rp = pacc.reaction_point(&FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10)));
+        let mut rp = pacc.reaction_point(&flow(40, 10));
         assert_eq!((rp.limits().rate_bps, rp.timer()), (40e9, None));
         rp.on_feedback(Time::ZERO, &crate::stack::Feedback::Own(Cnp));
         // The first CNP halves the rate, at the next check.
@@ -425,11 +421,11 @@ mod tests {
         rp.on_timer(at);
         assert!(rp.limits().rate_bps < 21e9, "{}", rp.limits().rate_bps);
         // Marking is off, and the receiver is silent.
-        assert!(!pacc.congestion_point(&QueueFacts::at(BitRate::from_gbps(40))).hooks().has(Hooks::DEQUEUE));
+        assert!(!pacc.congestion_point(&queue(40)).hooks().has(Hooks::DEQUEUE));
         let why = crate::select("pacc+none").unwrap_err();
         assert!(why.contains("none") && why.contains("notifications"), "{why}");
         for odd in [("gain_b", "2e-4"), ("period", "0us"), ("q_ref", "0B")] {
-            assert!(Pacc::validation_error(&SPEC.values_with(None, &[odd])).is_some(), "{odd:?}");
+            assert!(Pacc::validation_error(&values.clone().with(&[odd])).is_some(), "{odd:?}");
         }
     }
 }

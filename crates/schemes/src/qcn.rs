@@ -92,28 +92,25 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Configured;
+    use crate::testing::{configured, dequeue, enqueue, flow, queue};
+    use crate::{Configured, select};
     use xoff_engine::{BitRate, Time};
     use xoff_fabric::packet::Ecn;
-
-    static SPEC: SchemeSpec = <Qcn as Configured>::SPEC;
 
     /// Notices of `packets` arrivals of one flow at a queue of this length.
     fn notices(cp: &mut Cp, queue_bytes: u64, own: bool, packets: u32) -> Vec<(u32, Cnm)> {
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
         let mut notified = Vec::new();
         for _ in 0..packets {
-            let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { own, ..PacketFacts::of(7, 1066) };
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| notified.push((flow, cnm)));
+            let (ecn, notices) = enqueue(cp, &view, &PacketFacts { own, ..PacketFacts::of(7, 1066) });
             assert_eq!(ecn, Ecn::Ect0, "QCN marks nothing");
+            notified.extend(notices);
         }
         notified
     }
 
     fn cp() -> Cp {
-        Qcn::configure(&SPEC.values(None)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+        configured::<Qcn>("qcn", &[]).congestion_point(&queue(10))
     }
 
     #[test]
@@ -130,25 +127,19 @@ mod tests {
     #[test]
     fn qcn_3_a_clock_of_departures_tells_the_source_of_the_packet_that_leaves() {
         let texts = [("sample_at", "dequeue"), ("sampling", "every")];
-        let scheme = Qcn::configure(&SPEC.values_with(None, &texts));
-        let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
+        let mut cp = configured::<Qcn>("qcn", &texts).congestion_point(&queue(10));
         assert_eq!(cp.hooks(), Hooks::DEQUEUE.with(Hooks::EVERY));
         assert!(notices(&mut cp, 60_000, true, 1000).is_empty(), "arrivals count for nothing");
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, 60_000);
-        let mut notified = Vec::new();
-        for flow in 1..=300 {
-            let mut ecn = Ecn::Ect0;
-            let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_dequeue(&view, &PacketFacts::of(flow, 1066), mark, |flow, cnm| notified.push((flow, cnm.psi)));
-        }
+        let leave = |flow| dequeue(&mut cp, &view, &PacketFacts::of(flow, 1066)).1;
+        let notified: Vec<_> = (1..=300).flat_map(leave).map(|(flow, cnm)| (flow, cnm.psi)).collect();
         // The first sample finds a queue that grew from nothing, the others a constant one.
         assert_eq!(notified, [(100, 57), (200, 10), (300, 10)]);
     }
 
     #[test]
     fn qcn_5_the_standard_has_its_own_rules_and_values() {
-        let values = SPEC.values(SPEC.preset("standard"));
-        let Params { sampler, limiter } = Params::read(&values);
+        let Params { sampler, limiter } = Params::read(&select("qcn:standard").unwrap());
         for gbps in [1, 10, 40, 100] {
             let rate = BitRate::from_gbps(gbps);
             assert_eq!(sampler.qeq.at(rate), 26_000);
@@ -157,8 +148,7 @@ mod tests {
         }
         // Three CNMs in a row, 150 KB later a first cycle: the target of 10 Gb/s, above ten times the rate
         // of 1.25 Gb/s less another half, falls to an eighth. Fast recovery has four cycles, the fifth adds 5 Mb/s.
-        let mut rp = Qcn::configure(&SPEC.values_with(SPEC.preset("standard"), &[("jitter", "0")]))
-            .reaction_point(&FlowFacts::at(BitRate::from_gbps(10), xoff_engine::Span::from_us(50)));
+        let mut rp = configured::<Qcn>("qcn:standard", &[("jitter", "0")]).reaction_point(&flow(10, 50));
         let cnm = Cnm { psi: 63, ..Cnm::default() };
         for _ in 0..4 {
             rp.on_feedback(Time::ZERO, &cnm);
@@ -178,18 +168,16 @@ mod tests {
 
     #[test]
     fn qcn_2_sizes_on_the_wire() {
-        let qcn = Qcn::configure(&SPEC.values(None));
+        let qcn: Qcn = configured("qcn", &[]);
         assert_eq!((qcn.format().data_bytes, qcn.notification_bytes(&Cnm::default())), (4, Some(64)));
     }
 
     #[test]
     fn qcn_odd_parameters_are_refused() {
+        let usual = select("qcn").unwrap();
         for (name, text) in [("sample_min", "0.2"), ("sample_bytes", "0B"), ("byte_counter", "0B"), ("cnm_frame", "9B")]
         {
-            assert!(Qcn::validation_error(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
-        }
-        for preset in SPEC.presets {
-            assert_eq!(Qcn::validation_error(&SPEC.values(Some(preset))), None);
+            assert!(Qcn::validation_error(&usual.clone().with(&[(name, text)])).is_some(), "{name} = {text}");
         }
     }
 }

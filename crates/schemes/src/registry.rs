@@ -295,6 +295,10 @@ macro_rules! enums {
             use xoff_engine::{BitRate, Time};
             use xoff_fabric::packet::IntStack;
             use xoff_fabric::scheme::*;
+            use xoff_fabric::{
+                delegate_congestion_point, delegate_notification_point, delegate_reaction_point, delegate_scheme,
+                delegate_switch_control, delegate_transit,
+            };
 
             crate::registry::choice! {
                 /// Any one scheme, configured.
@@ -328,7 +332,6 @@ macro_rules! enums {
             }
             impl<$($g: Scheme),*> Copy for AnyFeedback<$($g),*> {}
 
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl<$($g: Scheme),*> Scheme for Any<$($g),*> {
                 type Feedback = AnyFeedback<$($g),*>;
                 type Cp = AnyCp<$($g),*>;
@@ -336,294 +339,39 @@ macro_rules! enums {
                 type Rp = AnyRp<$($g),*>;
                 type Transit = AnyTransit<$($g),*>;
                 type Switch = AnySwitch<$($g),*>;
-                fn congestion_point(&self, at: &QueueFacts) -> AnyCp<$($g),*> {
-                    match self { $(Any::$variant(scheme) => AnyCp::$variant(scheme.congestion_point(at))),* }
-                }
-                fn notification_point(&self, of: &FlowFacts) -> AnyNp<$($g),*> {
-                    match self { $(Any::$variant(scheme) => AnyNp::$variant(scheme.notification_point(of))),* }
-                }
-                fn reaction_point(&self, of: &FlowFacts) -> AnyRp<$($g),*> {
-                    match self { $(Any::$variant(scheme) => AnyRp::$variant(scheme.reaction_point(of))),* }
-                }
-                fn controls_switches(&self) -> bool {
-                    match self { $(Any::$variant(scheme) => scheme.controls_switches()),* }
-                }
-                fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<AnySwitch<$($g),*>> {
-                    match self { $(Any::$variant(scheme) => scheme.switch_control(at).map(AnySwitch::$variant)),* }
-                }
-                fn transit(&self, of: &FlowFacts) -> Option<AnyTransit<$($g),*>> {
-                    match self { $(Any::$variant(scheme) => scheme.transit(of).map(AnyTransit::$variant)),* }
-                }
-                fn format(&self) -> Format {
-                    match self { $(Any::$variant(scheme) => scheme.format()),* }
-                }
-                fn format_inter_domain(&self) -> Format {
-                    match self { $(Any::$variant(scheme) => scheme.format_inter_domain()),* }
-                }
-                fn notification_bytes(&self, feedback: &AnyFeedback<$($g),*>) -> Option<u32> {
-                    match (self, feedback) {
-                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.notification_bytes(feedback),)*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("a notification is of its own scheme"),
-                    }
-                }
-                fn frame_content(&self, feedback: &AnyFeedback<$($g),*>) -> FrameContent {
-                    match (self, feedback) {
-                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.frame_content(feedback),)*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("a notification is of its own scheme"),
-                    }
-                }
-                fn read_content(&self, content: &FrameContent) -> Option<AnyFeedback<$($g),*>> {
-                    match self { $(Any::$variant(scheme) => scheme.read_content(content).map(AnyFeedback::$variant)),* }
-                }
+                delegate_scheme! { self {
+                    $(Any::$variant(scheme) => *scheme, in AnyFeedback::$variant;)*
+                } }
             }
-
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl<$($g: Scheme),*> Transit for AnyTransit<$($g),*> {
-                type Feedback = AnyFeedback<$($g),*>;
-                fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
-                    match self { $(AnyTransit::$variant(transit) => transit.on_arrive(now, queue_bytes)),* }
-                }
-                fn on_release(&mut self, now: Time, queue_bytes: u64, int: Option<&mut IntStack>) {
-                    match self { $(AnyTransit::$variant(transit) => transit.on_release(now, queue_bytes, int)),* }
-                }
-                fn on_ack(&mut self, now: Time, feedback: &AnyFeedback<$($g),*>) {
-                    match (self, feedback) {
-                        $((AnyTransit::$variant(transit), AnyFeedback::$variant(feedback)) => {
-                            Transit::on_ack(transit, now, feedback)
-                        })*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("an ACK carries feedback of its own scheme"),
-                    }
-                }
-                fn rate_bps(&self) -> f64 {
-                    match self { $(AnyTransit::$variant(transit) => transit.rate_bps()),* }
-                }
-                fn yields_at(&self, egress: BitRate) -> u64 {
-                    match self { $(AnyTransit::$variant(transit) => transit.yields_at(egress)),* }
-                }
-            }
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl<$($g: Scheme),*> SwitchControl for AnySwitch<$($g),*> {
-                type Message = AnyMessage<$($g),*>;
-                #[$inline]
-                fn on_arrival(
-                    &mut self,
-                    packet: &Passing,
-                    occupancy: &impl Occupancy,
-                    mut send: impl FnMut(u16, AnyMessage<$($g),*>),
-                ) {
-                    match self {
-                        $(AnySwitch::$variant(control) => control.on_arrival(packet, occupancy, |port, message| {
-                            send(port, AnyMessage::$variant(message))
-                        })),*
-                    }
-                }
-                fn output_queue_bytes(&self) -> u64 {
-                    match self { $(AnySwitch::$variant(control) => control.output_queue_bytes()),* }
-                }
-                #[$inline]
-                fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
-                    match self { $(AnySwitch::$variant(control) => control.on_transfer(packet, occupancy)),* }
-                }
-                #[$inline]
-                fn lane(&self, egress: u16, class: u8, flow: u32) -> Lane {
-                    match self { $(AnySwitch::$variant(control) => control.lane(egress, class, flow)),* }
-                }
-                #[$inline]
-                fn take_changed(&mut self) -> Option<(u16, u8)> {
-                    match self { $(AnySwitch::$variant(control) => control.take_changed()),* }
-                }
-                #[$inline]
-                fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, occupancy: &impl Occupancy) -> Lanes {
-                    match self {
-                        $(AnySwitch::$variant(control) => control.gate(now, egress, class, waiting, occupancy)),*
-                    }
-                }
-                #[$inline]
-                fn detours(&self) -> bool {
-                    match self { $(AnySwitch::$variant(control) => control.detours()),* }
-                }
-                fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
-                    match self { $(AnySwitch::$variant(control) => control.choose(packet, candidates, occupancy)),* }
-                }
-                fn on_message(&mut self, now: Time, port: u16, message: &AnyMessage<$($g),*>) {
-                    match (self, message) {
-                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
-                            control.on_message(now, port, message)
-                        })*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("one scheme of a run controls switches"),
-                    }
-                }
-                fn message_bytes(&self, message: &AnyMessage<$($g),*>) -> u32 {
-                    match (self, message) {
-                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
-                            control.message_bytes(message)
-                        })*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("one scheme of a run controls switches"),
-                    }
-                }
-                fn frame_content(&self, message: &AnyMessage<$($g),*>) -> FrameContent {
-                    match (self, message) {
-                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
-                            SwitchControl::frame_content(control, message)
-                        })*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("one scheme of a run controls switches"),
-                    }
-                }
-                fn read_content(&self, content: &FrameContent) -> Option<AnyMessage<$($g),*>> {
-                    match self {
-                        $(AnySwitch::$variant(control) => {
-                            SwitchControl::read_content(control, content).map(AnyMessage::$variant)
-                        })*
-                    }
-                }
-                fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
-                    match self { $(AnySwitch::$variant(control) => SwitchControl::on_timer(control, now, occupancy)),* }
-                }
-                #[$inline]
-                fn timer(&self) -> Option<Time> {
-                    match self { $(AnySwitch::$variant(control) => SwitchControl::timer(control)),* }
-                }
-            }
-
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl<$($g: Scheme),*> CongestionPoint for AnyCp<$($g),*> {
                 type Feedback = AnyFeedback<$($g),*>;
-                fn hooks(&self) -> Hooks {
-                    match self { $(AnyCp::$variant(cp) => cp.hooks()),* }
-                }
-                fn on_enqueue(
-                    &mut self,
-                    view: &QueueView,
-                    packet: &PacketFacts,
-                    weight: u16,
-                    mark: Mark<'_>,
-                    mut notify: impl FnMut(u32, AnyFeedback<$($g),*>),
-                ) {
-                    match self {
-                        $(AnyCp::$variant(cp) => cp.on_enqueue(view, packet, weight, mark, |flow, feedback| {
-                            notify(flow, AnyFeedback::$variant(feedback))
-                        })),*
-                    }
-                }
-                #[$inline]
-                fn on_dequeue(
-                    &mut self,
-                    view: &QueueView,
-                    packet: &PacketFacts,
-                    mark: Mark<'_>,
-                    mut notify: impl FnMut(u32, AnyFeedback<$($g),*>),
-                ) {
-                    match self {
-                        $(AnyCp::$variant(cp) => cp.on_dequeue(view, packet, mark, |flow, feedback| {
-                            notify(flow, AnyFeedback::$variant(feedback))
-                        })),*
-                    }
-                }
-                fn on_ack_dequeue(&mut self, view: &QueueView) {
-                    match self { $(AnyCp::$variant(cp) => cp.on_ack_dequeue(view)),* }
-                }
-                fn on_pause_change(&mut self, view: &QueueView) {
-                    match self { $(AnyCp::$variant(cp) => cp.on_pause_change(view)),* }
-                }
-                fn on_resume_again(&mut self, view: &QueueView) {
-                    match self { $(AnyCp::$variant(cp) => cp.on_resume_again(view)),* }
-                }
-                fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, AnyFeedback<$($g),*>)) {
-                    match self {
-                        $(AnyCp::$variant(cp) => CongestionPoint::on_timer(cp, view, |flow, feedback| {
-                            notify(flow, AnyFeedback::$variant(feedback))
-                        })),*
-                    }
-                }
-                fn timer(&self) -> Option<Time> {
-                    match self { $(AnyCp::$variant(cp) => CongestionPoint::timer(cp)),* }
-                }
+                delegate_congestion_point! { #[$inline] self {
+                    $(AnyCp::$variant(cp) => *cp, in AnyFeedback::$variant;)*
+                } }
             }
-
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl<$($g: Scheme),*> NotificationPoint for AnyNp<$($g),*> {
                 type Feedback = AnyFeedback<$($g),*>;
-                #[$inline]
-                fn on_data(&mut self, packet: &Received) -> Option<AnyFeedback<$($g),*>> {
-                    match self { $(AnyNp::$variant(np) => np.on_data(packet).map(AnyFeedback::$variant)),* }
-                }
-                fn on_timer(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
-                    match self { $(AnyNp::$variant(np) => NotificationPoint::on_timer(np, now).map(AnyFeedback::$variant)),* }
-                }
-                #[$inline]
-                fn timer(&self) -> Option<Time> {
-                    match self { $(AnyNp::$variant(np) => NotificationPoint::timer(np)),* }
-                }
-                fn feeds_back_in_acks(&self) -> bool {
-                    match self { $(AnyNp::$variant(np) => np.feeds_back_in_acks()),* }
-                }
-                fn on_telemetry(&mut self, now: Time, int: &IntStack) {
-                    match self { $(AnyNp::$variant(np) => np.on_telemetry(now, int)),* }
-                }
-                fn ack_feedback(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
-                    match self { $(AnyNp::$variant(np) => np.ack_feedback(now).map(AnyFeedback::$variant)),* }
-                }
+                delegate_notification_point! { #[$inline] self {
+                    $(AnyNp::$variant(np) => *np, in AnyFeedback::$variant;)*
+                } }
             }
-
-            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl<$($g: Scheme),*> ReactionPoint for AnyRp<$($g),*> {
                 type Feedback = AnyFeedback<$($g),*>;
-                #[$inline]
-                fn limits(&self) -> Limits {
-                    match self { $(AnyRp::$variant(rp) => rp.limits()),* }
-                }
-                #[$inline]
-                fn on_sent(&mut self, now: Time, wire_bytes: u32) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_sent(now, wire_bytes)),* }
-                }
-                #[$inline]
-                fn on_ack(&mut self, ack: &Acked<'_>) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_ack(ack)),* }
-                }
-                fn on_feedback(&mut self, now: Time, feedback: &AnyFeedback<$($g),*>) {
-                    match (self, feedback) {
-                        $((AnyRp::$variant(rp), AnyFeedback::$variant(feedback)) => rp.on_feedback(now, feedback),)*
-                        #[allow(unreachable_patterns)]
-                        _ => unreachable!("a flow receives feedback only from congestion points of its own scheme"),
-                    }
-                }
-                fn on_loss(&mut self, now: Time, loss: Loss) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_loss(now, loss)),* }
-                }
-                fn resend(&mut self, outstanding: &Outstanding) -> Resend {
-                    match self { $(AnyRp::$variant(rp) => rp.resend(outstanding)),* }
-                }
-                fn on_congested(&mut self, now: Time) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_congested(now)),* }
-                }
-                fn on_hold(&mut self, now: Time) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_hold(now)),* }
-                }
-                fn increases(&self) -> u32 {
-                    match self { $(AnyRp::$variant(rp) => rp.increases()),* }
-                }
-                fn timers(&self) -> [Option<Time>; TIMERS] {
-                    match self { $(AnyRp::$variant(rp) => rp.timers()),* }
-                }
-                fn has_decided(&self) -> bool {
-                    match self { $(AnyRp::$variant(rp) => rp.has_decided()),* }
-                }
-                fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
-                    match self { $(AnyRp::$variant(rp) => rp.variables(now, out)),* }
-                }
-                fn on_timer(&mut self, now: Time) {
-                    match self { $(AnyRp::$variant(rp) => rp.on_timer(now)),* }
-                }
-                #[$inline]
-                fn timer(&self) -> Option<Time> {
-                    match self { $(AnyRp::$variant(rp) => rp.timer()),* }
-                }
+                delegate_reaction_point! { #[$inline] self {
+                    $(AnyRp::$variant(rp) => *rp, in AnyFeedback::$variant;)*
+                } }
+            }
+            impl<$($g: Scheme),*> Transit for AnyTransit<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
+                delegate_transit! { self {
+                    $(AnyTransit::$variant(transit) => *transit, in AnyFeedback::$variant;)*
+                } }
+            }
+            impl<$($g: Scheme),*> SwitchControl for AnySwitch<$($g),*> {
+                type Message = AnyMessage<$($g),*>;
+                delegate_switch_control! { #[$inline] self {
+                    $(AnySwitch::$variant(control) => *control, in AnyMessage::$variant;)*
+                } }
             }
         }
     };

@@ -341,16 +341,14 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_fabric::packet::Ecn;
-
-    static SPEC: SchemeSpec = Rocc::SPEC;
+    use crate::testing::{configured, dequeue, enqueue, flow, queue};
 
     fn rocc() -> Rocc {
-        Rocc::configure(&SPEC.values(None))
+        configured("rocc", &[])
     }
 
     fn cp() -> Box<Cp> {
-        rocc().congestion_point(&QueueFacts { queue: 7, ..QueueFacts::at(BitRate::from_gbps(40)) })
+        rocc().congestion_point(&QueueFacts { queue: 7, ..queue(40) })
     }
 
     fn view(now: Time, queue_bytes: u64, queue_packets: u32) -> QueueView {
@@ -358,15 +356,9 @@ mod tests {
     }
 
     fn at_queue(cp: &mut Cp, now: Time, flow: u32, arrives: bool) {
-        let mut ecn = Ecn::Ect0;
-        let packet = PacketFacts::of(flow, 1062);
-        let mark = Mark { ecn: &mut ecn, int: None };
-        let view = view(now, 0, 0);
-        if arrives {
-            cp.on_enqueue(&view, &packet, 1, mark, |_, _| panic!("CNPs leave at the end of a period"));
-        } else {
-            cp.on_dequeue(&view, &packet, mark, |_, _| panic!("CNPs leave at the end of a period"));
-        }
+        let (view, packet) = (view(now, 0, 0), PacketFacts::of(flow, 1062));
+        let (_, notified) = if arrives { enqueue(cp, &view, &packet) } else { dequeue(cp, &view, &packet) };
+        assert!(notified.is_empty(), "CNPs leave at the end of a period");
     }
 
     #[test]
@@ -405,8 +397,7 @@ mod tests {
 
     #[test]
     fn rocc_7_5_one_congestion_point_owns_a_flow() {
-        let flow =
-            FlowFacts { max_base_rtt: Span::from_us(20), ..FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10)) };
+        let flow = FlowFacts { max_base_rtt: Span::from_us(20), ..flow(40, 10) };
         let mut rp = rocc().reaction_point(&flow);
         assert_eq!((rp.limits().rate_bps, rp.timer()), (40e9, None));
         let mut receive = |us, gbps: f64, cp| {
@@ -467,7 +458,7 @@ mod tests {
 
     #[test]
     fn rocc_odd_parameters_are_refused() {
-        assert_eq!(Rocc::validation_error(&SPEC.values(None)), None);
+        let usual = crate::select("rocc").unwrap();
         for (name, text) in [
             ("period", "0us"),
             ("queue_unit", "0B"),
@@ -476,7 +467,7 @@ mod tests {
             ("q_ref", "0B"),
             ("gain_alpha", "0"),
         ] {
-            assert!(Rocc::validation_error(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
+            assert!(Rocc::validation_error(&usual.clone().with(&[(name, text)])).is_some(), "{name} = {text}");
         }
     }
 
@@ -488,7 +479,7 @@ mod tests {
             (40, 4000.0, 150.0, 300.0, 360.0, 0.3, 1.5),
             (100, 10000.0, 300.0, 600.0, 660.0, 0.45, 2.25),
         ] {
-            let cp = rocc().congestion_point(&QueueFacts::at(BitRate::from_gbps(gbps)));
+            let cp = rocc().congestion_point(&queue(gbps));
             let s = &cp.settings;
             assert_eq!((s.f_min, s.f_max), (10.0, f_max));
             for (units, kb) in [(s.q_ref, q_ref), (s.q_mid, q_mid), (s.q_max, q_max)] {

@@ -454,3 +454,6 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
         timers
     }
 }
+
+#[cfg(test)]
+mod tests;

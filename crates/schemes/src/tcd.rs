@@ -425,18 +425,12 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::flow;
     use xoff_engine::BitRate;
 
     fn tcd(texts: &[(&str, &str)], base: &[(&str, &str)]) -> Tcd {
-        let mut values = crate::select("tcd").unwrap();
-        let mut beneath = values.base().unwrap().clone();
-        for (values, texts) in [(&mut values, texts), (&mut beneath, base)] {
-            for (name, text) in texts {
-                let param = values.spec().param(name).unwrap();
-                values.set(name, param.kind.parse(text).unwrap());
-            }
-        }
-        values.set_base(Some(beneath));
+        let mut values = crate::select("tcd").unwrap().with(texts);
+        values.set_base(values.base().map(|beneath| beneath.clone().with(base)));
         Tcd::configure(&values)
     }
 
@@ -511,7 +505,7 @@ mod tests {
 
     #[test]
     fn polls_from_the_first_packet() {
-        let flow = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10));
+        let flow = flow(40, 10);
         let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn };
         for (from, answer) in [("first-packet", Some(Cnp::Ue)), ("after-first-packet", None)] {
             let base = [("np", "periodic"), ("poll_from", from)];
@@ -587,7 +581,7 @@ mod tests {
 
     #[test]
     fn tcd_5_the_receiver_reports_the_stronger() {
-        let flow = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10));
+        let flow = flow(40, 10);
         let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn };
         let mut np = tcd(&[], &[("np", "periodic")]).notification_point(&flow);
         for (us, ecn) in [(10, UE), (20, Ecn::Ce), (30, UE)] {
@@ -621,8 +615,7 @@ mod tests {
     /// A flow under the whole stack, at 20 of 40 Gb/s and in recovery.
     fn stack(text: &str) -> <crate::stack::Stack<Tcd> as Scheme>::Rp {
         let scheme = crate::stack::Stack::<Tcd>::configure(&crate::select(text).unwrap());
-        let line_rate = BitRate::from_gbps(40);
-        scheme.reaction_point(&FlowFacts::at(line_rate, Span::from_us(10)))
+        scheme.reaction_point(&flow(40, 10))
     }
 
     #[test]

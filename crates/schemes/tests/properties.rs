@@ -12,17 +12,22 @@ use xoff_fabric::scheme::*;
 use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
 use xoff_schemes::{Any, SchemeSet, all, bases, select};
 
-/// Every scheme with every preset of its own; every overlay over every base that it accepts.
+/// Every scheme with every preset of its own, all of which are valid; every overlay over every base that it accepts.
 fn everything() -> Vec<(String, ParamValues)> {
-    let mut names = Vec::new();
+    let mut found = Vec::new();
     for spec in all() {
-        names.push(spec.name.to_owned());
-        names.extend(spec.presets.iter().skip(1).map(|preset| format!("{}:{}", spec.name, preset.name)));
+        found.push((spec.name.to_owned(), select(spec.name).unwrap()));
+        for preset in spec.presets.iter().skip(1) {
+            let name = format!("{}:{}", spec.name, preset.name);
+            let values = select(&name).unwrap_or_else(|why| panic!("{name}: {why}"));
+            found.push((name, values));
+        }
         if spec.base != Base::Alone {
-            names.extend(bases().iter().map(|base| format!("{}+{}", spec.name, base.name)));
+            let names = bases().into_iter().map(|base| format!("{}+{}", spec.name, base.name));
+            found.extend(names.filter_map(|name| select(&name).ok().map(|values| (name, values))));
         }
     }
-    names.into_iter().filter_map(|name| select(&name).ok().map(|values| (name, values))).collect()
+    found
 }
 
 /// One queue, one receiver and one sender of a flow, fed with whatever comes.
@@ -66,15 +71,7 @@ impl Points {
         };
         Points {
             now: Time::ZERO,
-            view: QueueView {
-                now: Time::ZERO,
-                queue_bytes: 0,
-                queue_packets: 0,
-                port_bytes: 0,
-                tx_bytes: 0,
-                rate: line,
-                paused: false,
-            },
+            view: QueueView::at(line, Time::ZERO, 0),
             cp: scheme.congestion_point(&queue),
             np: scheme.notification_point(&flow),
             rp: scheme.reaction_point(&flow),

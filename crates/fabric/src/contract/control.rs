@@ -7,6 +7,7 @@
 //! triad it is told what happens and when, and returns what should happen; the world does it
 //! (`part/voq.rs`).
 
+use crate::contract::delegate::delegable;
 use crate::contract::frame_content::FrameContent;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -112,6 +113,7 @@ impl Lanes {
     }
 }
 
+delegable! { $ delegate_switch_control
 /// Controls a switch as a whole. Packets that are not data (ACKs, notifications) pass it unseen.
 pub trait SwitchControl {
     /// What it says to its neighbours.
@@ -122,23 +124,27 @@ pub trait SwitchControl {
 
     /// A data packet has come in (it is in no queue yet). `send` hands a message to the neighbour on
     /// a port.
-    fn on_arrival(&mut self, _packet: &Passing, _queues: &impl Occupancy, _send: impl FnMut(u16, Self::Message)) {}
+    #[inline]
+    fn on_arrival(&mut self, packet: &Passing, queues: &impl Occupancy, send: impl FnMut(u16, Self::Message)) {}
     /// A data packet moves into the output queue (it is in no queue at this moment).
-    fn on_transfer(&mut self, _packet: &Passing, _queues: &impl Occupancy) {}
+    #[inline]
+    fn on_transfer(&mut self, packet: &Passing, queues: &impl Occupancy) {}
 
     /// The lane of a flow at an output. The answer for a flow may change only together with
     /// [`SwitchControl::take_changed`], so that its packets always lie in one lane, in order.
     #[inline]
-    fn lane(&self, _egress: u16, _class: u8, _flow: u32) -> Lane {
+    fn lane(&self, egress: u16, class: u8, flow: u32) -> Lane {
         Lane::Free
     }
     /// An output whose lanes must be sorted again; asked after every hook until there is none.
+    #[inline]
     fn take_changed(&mut self) -> Option<(u16, u8)> {
         None
     }
     /// Which lanes may send a packet to the output queue, now that it has room and `waiting` is what
     /// has packets.
-    fn gate(&mut self, _now: Time, _egress: u16, _class: u8, _waiting: Lanes, _queues: &impl Occupancy) -> Lanes {
+    #[inline]
+    fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, queues: &impl Occupancy) -> Lanes {
         Lanes::BOTH
     }
 
@@ -149,30 +155,32 @@ pub trait SwitchControl {
     }
     /// The output of a packet routed to `packet.egress`: that one, or another of `candidates`, which
     /// all lead to its destination at equal cost.
-    fn choose(&mut self, packet: &Passing, _candidates: &[u16], _occupancy: &impl Occupancy) -> u16 {
+    fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
         packet.egress
     }
 
     /// A message of the neighbour on a port.
-    fn on_message(&mut self, _now: Time, _port: u16, _message: &Self::Message) {}
+    fn on_message(&mut self, now: Time, port: u16, message: &Self::Message) {}
     /// Frame bytes of a message.
-    fn message_bytes(&self, _message: &Self::Message) -> u32 {
+    fn message_bytes(&self, message: &Self::Message) -> u32 {
         64
     }
     /// How a message looks in its frame; only who makes bytes of frames asks.
-    fn frame_content(&self, _message: &Self::Message) -> FrameContent {
+    fn frame_content(&self, message: &Self::Message) -> FrameContent {
         FrameContent::default()
     }
     /// The inverse, as exact as the frame is, without regard to the words; `None` if it is not a message
     /// that may come here.
-    fn read_content(&self, _content: &FrameContent) -> Option<Self::Message> {
+    fn read_content(&self, content: &FrameContent) -> Option<Self::Message> {
         None
     }
 
     /// The time named by [`SwitchControl::timer`] has come; gates may have opened.
-    fn on_timer(&mut self, _now: Time, _occupancy: &impl Occupancy) {}
+    fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {}
     /// When it next wants [`SwitchControl::on_timer`]; read after every hook.
+    #[inline]
     fn timer(&self) -> Option<Time> {
         None
     }
+}
 }

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod capture;
 pub mod control;
+pub mod delegate;
 pub mod forwarding;
 pub mod frame_content;
 pub mod packet;

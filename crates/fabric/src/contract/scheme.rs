@@ -7,6 +7,7 @@
 //! world must call at all.
 
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
+use crate::contract::delegate::delegable;
 pub use crate::contract::frame_content::{Carrier, FrameContent};
 use crate::contract::packet::{Ecn, IntStack};
 use crate::contract::precision::Precision;
@@ -14,6 +15,7 @@ pub use crate::contract::record::Variable;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, SharedRandom, Span, Time};
 
+delegable! { $ delegate_scheme
 /// A configured scheme: makes the state machines of ports and flows.
 ///
 /// One value of an implementing type stands for one scheme of one run. A run may hold several
@@ -44,13 +46,13 @@ pub trait Scheme: Send + Sync {
         false
     }
     /// The control of one switch, if it has one there. Asked only if it controls switches at all.
-    fn switch_control(&self, _: &SwitchFacts<'_>) -> Option<Self::Switch> {
+    fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Self::Switch> {
         None
     }
 
     /// What acts on a flow's packets where they enter their last domain, if anything does. Asked only
     /// for flows that cross domains.
-    fn transit(&self, _: &FlowFacts) -> Option<Self::Transit> {
+    fn transit(&self, of: &FlowFacts) -> Option<Self::Transit> {
         None
     }
 
@@ -65,21 +67,22 @@ pub trait Scheme: Send + Sync {
     }
 
     /// Frame bytes of a notification with this content; `None` is the host's plain one.
-    fn notification_bytes(&self, _: &Self::Feedback) -> Option<u32> {
+    fn notification_bytes(&self, feedback: &Self::Feedback) -> Option<u32> {
         None
     }
 
     /// How the content of a notification, or of feedback in an ACK, looks in its frame. Only who makes
     /// bytes of frames asks.
-    fn frame_content(&self, _: &Self::Feedback) -> FrameContent {
+    fn frame_content(&self, feedback: &Self::Feedback) -> FrameContent {
         FrameContent::default()
     }
 
     /// The inverse, as exact as the frame is, without regard to the words; `None` if it is not a content
     /// of this scheme.
-    fn read_content(&self, _: &FrameContent) -> Option<Self::Feedback> {
+    fn read_content(&self, content: &FrameContent) -> Option<Self::Feedback> {
         None
     }
+}
 }
 
 /// What a scheme makes of its packets.
@@ -385,6 +388,7 @@ pub struct Notice<F> {
     pub feedback: F,
 }
 
+delegable! { $ delegate_congestion_point
 /// Watches one egress queue of a switch: marks, measures or notifies.
 pub trait CongestionPoint {
     /// That of its [`Scheme`].
@@ -398,84 +402,46 @@ pub trait CongestionPoint {
     /// `notify` sends feedback to the source of a flow.
     fn on_enqueue(
         &mut self,
-        _view: &QueueView,
-        _packet: &PacketFacts,
-        _weight: u16,
-        _mark: Mark<'_>,
-        _notify: impl FnMut(u32, Self::Feedback),
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
     /// A packet of the scheme has left the queue and goes onto the wire.
+    #[inline]
     fn on_dequeue(
         &mut self,
-        _view: &QueueView,
-        _packet: &PacketFacts,
-        _mark: Mark<'_>,
-        _notify: impl FnMut(u32, Self::Feedback),
+        view: &QueueView,
+        packet: &PacketFacts,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
     /// An ACK or NAK of the scheme has left the queue; with [`Hooks::ACKS`] only.
-    fn on_ack_dequeue(&mut self, _view: &QueueView) {}
+    fn on_ack_dequeue(&mut self, view: &QueueView) {}
     /// The queue was paused (`view.paused`) or resumed by its downstream.
-    fn on_pause_change(&mut self, _view: &QueueView) {}
+    fn on_pause_change(&mut self, view: &QueueView) {}
     /// A RESUME has come to a queue that is not paused: the time of a timed PAUSE had run out before. With
     /// [`Hooks::PAUSE`] only.
-    fn on_resume_again(&mut self, _view: &QueueView) {}
+    fn on_resume_again(&mut self, view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
-    fn on_timer(&mut self, _view: &QueueView, _notify: impl FnMut(u32, Self::Feedback)) {}
+    fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, Self::Feedback)) {}
     /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
     /// [`Hooks::TIMER`] is set.
     fn timer(&self) -> Option<Time> {
         None
     }
 }
+}
 
 /// A large congestion point behind a pointer, so that queues of other schemes in the same array do
 /// not pay for its size.
-#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<C: CongestionPoint> CongestionPoint for Box<C> {
     type Feedback = C::Feedback;
 
-    fn hooks(&self) -> Hooks {
-        (**self).hooks()
-    }
-    #[inline]
-    fn on_enqueue(
-        &mut self,
-        view: &QueueView,
-        packet: &PacketFacts,
-        weight: u16,
-        mark: Mark<'_>,
-        notify: impl FnMut(u32, C::Feedback),
-    ) {
-        (**self).on_enqueue(view, packet, weight, mark, notify);
-    }
-    #[inline]
-    fn on_dequeue(
-        &mut self,
-        view: &QueueView,
-        packet: &PacketFacts,
-        mark: Mark<'_>,
-        notify: impl FnMut(u32, C::Feedback),
-    ) {
-        (**self).on_dequeue(view, packet, mark, notify);
-    }
-    fn on_ack_dequeue(&mut self, view: &QueueView) {
-        (**self).on_ack_dequeue(view);
-    }
-    fn on_pause_change(&mut self, view: &QueueView) {
-        (**self).on_pause_change(view);
-    }
-    fn on_resume_again(&mut self, view: &QueueView) {
-        (**self).on_resume_again(view);
-    }
-    fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, C::Feedback)) {
-        (**self).on_timer(view, notify);
-    }
-    #[inline]
-    fn timer(&self) -> Option<Time> {
-        (**self).timer()
-    }
+    delegate_congestion_point! { #[inline] self { cp => **cp; } }
 }
 
 /// A data packet as its receiver sees it.
@@ -491,6 +457,7 @@ pub struct Received {
     pub ecn: Ecn,
 }
 
+delegable! { $ delegate_notification_point
 /// At the receiver, one per flow: turns what packets carry into feedback.
 pub trait NotificationPoint {
     /// That of its [`Scheme`].
@@ -499,14 +466,16 @@ pub trait NotificationPoint {
     /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
     /// feedback travels as a notification of its own. (ACKs
     /// echo the packet's mark, time stamp and telemetry without being asked.)
-    fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
+    #[inline]
+    fn on_data(&mut self, packet: &Received) -> Option<Self::Feedback> {
         None
     }
     /// The time named by [`NotificationPoint::timer`] has come; the feedback travels as a notification of its own.
-    fn on_timer(&mut self, _now: Time) -> Option<Self::Feedback> {
+    fn on_timer(&mut self, now: Time) -> Option<Self::Feedback> {
         None
     }
     /// When it next wants [`NotificationPoint::on_timer`]; read after every hook.
+    #[inline]
     fn timer(&self) -> Option<Time> {
         None
     }
@@ -516,11 +485,12 @@ pub trait NotificationPoint {
         false
     }
     /// The telemetry of a data packet, before [`NotificationPoint::on_data`].
-    fn on_telemetry(&mut self, _now: Time, _int: &IntStack) {}
+    fn on_telemetry(&mut self, now: Time, int: &IntStack) {}
     /// What the ACK or NAK about to be sent carries to the sender, past the flow's [`Transit`].
-    fn ack_feedback(&mut self, _now: Time) -> Option<Self::Feedback> {
+    fn ack_feedback(&mut self, now: Time) -> Option<Self::Feedback> {
         None
     }
+}
 }
 
 /// How fast and how far ahead a flow may send.
@@ -591,31 +561,35 @@ pub enum Loss {
 /// Timers that a reaction point may tell apart: three, and one of what works above it.
 pub const TIMERS: usize = 4;
 
+delegable! { $ delegate_reaction_point
 /// At the sender, one per flow: turns feedback into a rate and a window.
 pub trait ReactionPoint {
     /// That of its [`Scheme`].
     type Feedback: Copy;
 
     /// Read after every hook.
+    #[inline]
     fn limits(&self) -> Limits;
 
     /// A data packet goes onto the wire, new or sent again; `wire_bytes` with headers and gap.
-    fn on_sent(&mut self, _now: Time, _wire_bytes: u32) {}
+    #[inline]
+    fn on_sent(&mut self, now: Time, wire_bytes: u32) {}
     /// An ACK or NAK arrived; a NAK is followed by [`ReactionPoint::on_loss`].
-    fn on_ack(&mut self, _ack: &Acked<'_>) {}
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {}
     /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
-    fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    fn on_feedback(&mut self, now: Time, feedback: &Self::Feedback) {}
     /// The sender goes back, under [`Transport::Roce`] only.
-    fn on_loss(&mut self, _now: Time, _loss: Loss) {}
+    fn on_loss(&mut self, now: Time, loss: Loss) {}
     /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
-    fn resend(&mut self, _outstanding: &Outstanding) -> Resend {
+    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         Resend::Nothing
     }
     /// Another mechanism found the flow congested, without saying how much: for reaction points that
     /// act on a bare notification.
-    fn on_congested(&mut self, _now: Time) {}
+    fn on_congested(&mut self, now: Time) {}
     /// Another mechanism asks it to keep its rate for now: neither cut nor raise.
-    fn on_hold(&mut self, _now: Time) {}
+    fn on_hold(&mut self, now: Time) {}
     /// How often it has raised its rate on its own so far.
     fn increases(&self) -> u32 {
         0
@@ -627,11 +601,12 @@ pub trait ReactionPoint {
     }
     /// Publishes the scheme's variables at this instant. Only probes (`what = "scheme"`) call it. A variable that is
     /// updated lazily is computed here without being stored, so that a probe changes nothing.
-    fn variables(&self, _now: Time, _out: &mut dyn FnMut(&'static Variable, f64)) {}
+    fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {}
     /// The time named by [`ReactionPoint::timer`] has come.
-    fn on_timer(&mut self, _now: Time) {}
+    fn on_timer(&mut self, now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
     /// limited should have none, so that it costs nothing.
+    #[inline]
     fn timer(&self) -> Option<Time> {
         None
     }
@@ -641,7 +616,9 @@ pub trait ReactionPoint {
         [self.timer(), None, None, None]
     }
 }
+}
 
+delegable! { $ delegate_transit
 /// Acts on the packets of one flow between domains at the gateway into the receiver's. There the
 /// flow has a queue of its own, before the egress queue, and leaves it at the rate said here.
 pub trait Transit {
@@ -649,17 +626,18 @@ pub trait Transit {
     type Feedback: Copy;
 
     /// A data packet comes in; `queue_bytes` wait in the flow's queue already.
-    fn on_arrive(&mut self, _now: Time, _queue_bytes: u64) {}
+    fn on_arrive(&mut self, now: Time, queue_bytes: u64) {}
     /// A data packet leaves the flow's queue, where `queue_bytes` remain.
-    fn on_release(&mut self, _now: Time, _queue_bytes: u64, _int: Option<&mut IntStack>) {}
+    fn on_release(&mut self, now: Time, queue_bytes: u64, int: Option<&mut IntStack>) {}
     /// An ACK that carries feedback leaves the domain.
-    fn on_ack(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    fn on_ack(&mut self, now: Time, feedback: &Self::Feedback) {}
     /// The rate of the flow's queue, in bits per second of wire bytes; read after every hook.
     fn rate_bps(&self) -> f64;
     /// Bytes in the egress queue, of this rate, from which on flows wait and are served round-robin.
-    fn yields_at(&self, _egress: BitRate) -> u64 {
+    fn yields_at(&self, egress: BitRate) -> u64 {
         u64::MAX
     }
+}
 }
 
 /// Where a scheme has nothing: a type without values.

@@ -2,17 +2,16 @@
 
 use super::spec::SPEC;
 use super::*;
+use crate::select;
+use crate::testing::{self, configured, queue};
 
 fn flow(gbps: u64) -> FlowFacts {
-    FlowFacts { max_base_rtt: Span::from_us(12), ..FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(10)) }
+    FlowFacts { max_base_rtt: Span::from_us(12), ..testing::flow(gbps, 10) }
 }
 
 fn dcqcn(preset: &str, overrides: &[(&str, &str)]) -> Dcqcn {
-    let values = SPEC_REF.values_with(SPEC_REF.preset(preset), overrides);
-    Dcqcn::configure(&values)
+    configured(&format!("dcqcn:{preset}"), overrides)
 }
-
-static SPEC_REF: &SchemeSpec = &SPEC;
 
 fn paper(scheme: &Dcqcn, gbps: u64) -> paper::Rp {
     match scheme.reaction_point(&flow(gbps)) {
@@ -200,13 +199,9 @@ fn dcqcn_4_a_flow_at_line_rate_has_no_timer() {
 }
 
 #[test]
-fn dcqcn_6_every_preset_reads_and_rates_scale() {
-    for preset in SPEC.presets {
-        let values = SPEC_REF.values(Some(preset));
-        assert!(values.iter().count() == SPEC.params.len());
-    }
+fn dcqcn_6_rates_scale() {
     // Section 6: 5/50 Mb/s at 25G, 20/200 at 100G.
-    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("nic")));
+    let params = Params::read(&select("dcqcn:nic").unwrap());
     for (line, ai, hai) in [(25, 5e6, 50e6), (40, 8e6, 80e6), (100, 20e6, 200e6)] {
         let line = BitRate::from_gbps(line);
         assert!((params.rate_ai.at(line) - ai).abs() < 1e-3);
@@ -217,25 +212,24 @@ fn dcqcn_6_every_preset_reads_and_rates_scale() {
 
 #[test]
 fn dcqcn_6_by_default_every_port_marks_by_its_own_rate_and_before_pfc() {
-    let thresholds = |preset, gbps, pause_bytes| {
-        let params = Params::read(&SPEC_REF.values(preset));
-        let queue = QueueFacts { pause_bytes, ..QueueFacts::at(BitRate::from_gbps(gbps)) };
+    let thresholds = |name: &str, gbps, pause_bytes| {
+        let params = Params::read(&select(name).unwrap());
+        let queue = QueueFacts { pause_bytes, ..queue(gbps) };
         [params.kmin, params.kmax].map(|threshold| threshold.at_queue(&queue) / 1000)
     };
     // HPCC, section 5.1: 100 and 400 KB at 25G, in proportion.
     for (gbps, kmin_kb) in [(10, 40), (25, 100), (40, 160), (100, 400), (400, 1600)] {
-        assert_eq!(thresholds(None, gbps, None), [kmin_kb, 4 * kmin_kb]);
+        assert_eq!(thresholds("dcqcn", gbps, None), [kmin_kb, 4 * kmin_kb]);
     }
     // A switch of 12 MB with dynamic thresholds pauses an ingress at 1.276 MB, one with XOFF = 60 KB
     // there: marks begin at half of that, and are certain at twice.
-    assert_eq!(thresholds(None, 100, Some(1_276_000)), [400, 1600]);
-    assert_eq!(thresholds(None, 400, Some(1_276_000)), [638, 2552]);
-    assert_eq!(thresholds(None, 100, Some(60_000)), [30, 120]);
+    assert_eq!(thresholds("dcqcn", 100, Some(1_276_000)), [400, 1600]);
+    assert_eq!(thresholds("dcqcn", 400, Some(1_276_000)), [638, 2552]);
+    assert_eq!(thresholds("dcqcn", 100, Some(60_000)), [30, 120]);
     // The rest of the defaults is the paper's, whose own thresholds know no port.
-    let paper = SPEC_REF.preset("paper");
-    assert_eq!(thresholds(paper, 400, Some(60_000)), [5, 200]);
-    assert_eq!(thresholds(SPEC_REF.preset("paper-sim"), 100, None), [5, 200]);
-    let (usual, paper) = (SPEC_REF.values(None), SPEC_REF.values(paper));
+    assert_eq!(thresholds("dcqcn:paper", 400, Some(60_000)), [5, 200]);
+    assert_eq!(thresholds("dcqcn:paper-sim", 100, None), [5, 200]);
+    let (usual, paper) = (select("dcqcn").unwrap(), select("dcqcn:paper").unwrap());
     let differ = SPEC.params.iter().filter(|param| usual.get(param.name) != paper.get(param.name));
     assert_eq!(differ.map(|param| param.name).collect::<Vec<_>>(), ["kmin", "kmax", "pmax"]);
 }
@@ -245,8 +239,8 @@ fn dcqcn_8_5_fixed_point_of_the_fluid_model() {
     // Rates in packets of 1 KB per second; R_AI = 40 Mb/s, B = 10 MB, T = tau' = 55 us.
     let (c, r_ai, b, t) = (40e9 / 8000.0, 40e6 / 8000.0, 10_000.0, 55e-6);
     let p = |n: f64| (r_ai * n * n / (t * c * c) * (1.0 / b + n / (t * c)).powi(2)).cbrt();
-    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("paper")));
-    let red = params.red(&QueueFacts::at(BitRate::from_gbps(40)));
+    let params = Params::read(&select("dcqcn:paper").unwrap());
+    let red = params.red(&queue(40));
     for (n, percent, queue) in [(2.0, 0.0925, 23_000), (10.0, 0.785, 158_000)] {
         assert!((p(n) * 100.0 / percent - 1.0).abs() < 1e-3, "{n} flows: {}", p(n));
         assert!((red.probability(queue) / p(n) - 1.0).abs() < 3e-3, "{n} flows: {}", red.probability(queue));
@@ -353,10 +347,9 @@ fn dcqcn_4_the_open_simulator_begins_hyper_increase_by_its_timer_alone() {
 
 #[test]
 fn dcqcn_6_the_open_simulator_has_values_of_its_own() {
-    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("open-sim")));
-    let at = |gbps| QueueFacts::at(BitRate::from_gbps(gbps));
+    let params = Params::read(&select("dcqcn:open-sim").unwrap());
     // 40 and 1000 packets of 1030 B.
-    assert_eq!([params.kmin.at_queue(&at(40)), params.kmax.at_queue(&at(40))], [41_200, 1_030_000]);
+    assert_eq!([params.kmin.at_queue(&queue(40)), params.kmax.at_queue(&queue(40))], [41_200, 1_030_000]);
     assert_eq!((params.pmax.at(BitRate::from_gbps(40)), params.g, params.alpha_initial), (1.0, 1.0 / 256.0, 0.5));
     assert_eq!((params.byte_counter, params.increase_timer), (300_000, Span::from_us(60)));
     assert_eq!((params.cnp_interval, params.alpha_period), (Span::from_us(50), Span::from_us(55)));
@@ -385,9 +378,6 @@ fn dcqcn_7_rates_stay_between_floor_and_line() {
 
 #[test]
 fn dcqcn_odd_parameters_are_refused() {
-    for preset in SPEC.presets {
-        assert_eq!(Dcqcn::validation_error(&SPEC_REF.values(Some(preset))), None);
-    }
     for (preset, name, text) in [
         ("paper", "increase_timer", "0us"),
         ("paper", "alpha_period", "0us"),
@@ -395,14 +385,14 @@ fn dcqcn_odd_parameters_are_refused() {
         ("paper-sim", "cnp_interval", "0us"),
         ("paper", "kmax", "4KB"),
     ] {
-        let values = SPEC_REF.values_with(SPEC_REF.preset(preset), &[(name, text)]);
+        let values = select(&format!("dcqcn:{preset}")).unwrap().with(&[(name, text)]);
         assert!(Dcqcn::validation_error(&values).is_some_and(|why| why.contains(name)), "{name} = {text}");
     }
     // Every mark may be answered.
-    assert_eq!(Dcqcn::validation_error(&SPEC_REF.values_with(None, &[("cnp_interval", "0us")])), None);
+    assert_eq!(Dcqcn::validation_error(&select("dcqcn").unwrap().with(&[("cnp_interval", "0us")])), None);
     // As a base it is asked too.
-    let mut values = crate::select("pacc+dcqcn").unwrap();
-    values.set_base(Some(SPEC_REF.values_with(None, &[("increase_timer", "0us")])));
+    let mut values = select("pacc+dcqcn").unwrap();
+    values.set_base(Some(select("dcqcn").unwrap().with(&[("increase_timer", "0us")])));
     assert!(crate::validation_error(&values).is_some_and(|why| why.contains("increase_timer")));
 }
 
@@ -499,12 +489,12 @@ fn dcqcn_ns3_probabilities_by_port_rate() {
         ("kmax", "1600KB@100Gbps, 6400KB@400Gbps"),
         ("pmax", "0.2@100Gbps, 0.5@400Gbps"),
     ];
-    let params = Params::read(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts));
-    let at = |gbps, queue| params.red(&QueueFacts::at(BitRate::from_gbps(gbps))).probability(queue);
+    let params = Params::read(&select("dcqcn:hpcc-ns3").unwrap().with(&texts));
+    let at = |gbps, bytes| params.red(&queue(gbps)).probability(bytes);
     assert_eq!([at(100, 400_000), at(100, 1_000_000), at(100, 1_600_001)], [0.0, 0.1, 1.0]);
     assert_eq!([at(400, 1_600_000), at(400, 4_000_000), at(400, 6_400_001)], [0.0, 0.25, 1.0]);
     let never = dcqcn("hpcc-ns3", &[("mark_at", "never")]);
-    assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
+    assert_eq!(never.congestion_point(&queue(100)).hooks(), Hooks::NONE);
 }
 
 /// What the reaction point publishes at an instant.

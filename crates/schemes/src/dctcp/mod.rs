@@ -15,6 +15,7 @@ use crate::parts::rounding;
 use crate::tcp_newreno::tcp_format;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Time};
+use xoff_fabric::delegate_reaction_point;
 use xoff_fabric::scheme::*;
 
 params! {
@@ -208,50 +209,7 @@ pub enum Rp {
 impl ReactionPoint for Rp {
     type Feedback = ();
 
-    #[inline]
-    fn limits(&self) -> Limits {
-        match self {
-            Rp::Window(rp) => rp.limits(),
-            Rp::Rate(rp) => rp.limits(),
-        }
-    }
-    #[inline]
-    fn on_sent(&mut self, now: Time, _: u32) {
-        if let Rp::Window(rp) = self {
-            rp.on_sent(now);
-        }
-    }
-    #[inline]
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        match self {
-            Rp::Window(rp) => rp.on_ack(ack),
-            Rp::Rate(rp) => rp.on_ack(ack),
-        }
-    }
-    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
-        match self {
-            Rp::Window(rp) => rp.resend(outstanding),
-            Rp::Rate(_) => Resend::Nothing,
-        }
-    }
-    fn increases(&self) -> u32 {
-        match self {
-            Rp::Window(rp) => rp.tcp.increases(),
-            Rp::Rate(rp) => rp.increases,
-        }
-    }
-    fn on_timer(&mut self, now: Time) {
-        if let Rp::Window(rp) = self {
-            rp.on_timer(now);
-        }
-    }
-    #[inline]
-    fn timer(&self) -> Option<Time> {
-        match self {
-            Rp::Window(rp) => rp.timer(),
-            Rp::Rate(_) => None,
-        }
-    }
+    delegate_reaction_point! { #[inline] self { Rp::Window(rp) => *rp; Rp::Rate(rp) => *rp; } }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{Increase, Params, RateWindow};
 use std::sync::Arc;
 use xoff_fabric::packet::Ecn;
-use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
+use xoff_fabric::scheme::{Acked, FlowFacts, Limits, ReactionPoint};
 
 #[derive(Clone, Debug)]
 pub struct Rp {
@@ -23,7 +23,7 @@ pub struct Rp {
     high: u64,
     reduced: bool,
     mtu_bytes: u32,
-    pub(super) increases: u32,
+    increases: u32,
 }
 
 impl Rp {
@@ -53,8 +53,12 @@ impl Rp {
             increases: 0,
         }
     }
+}
 
-    pub fn on_ack(&mut self, ack: &Acked<'_>) {
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    fn on_ack(&mut self, ack: &Acked<'_>) {
         let mark = ack.ecn == Ecn::Ce;
         let mtu = u64::from(self.mtu_bytes);
         self.marks += u64::from(mark);
@@ -87,11 +91,15 @@ impl Rp {
     }
 
     /// The window is the bandwidth-delay product in proportion to the rate, if there is one.
-    pub fn limits(&self) -> Limits {
+    fn limits(&self) -> Limits {
         let window_bytes = match self.params.window {
             RateWindow::Variable => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
             RateWindow::None => u64::MAX,
         };
         Limits { rate_bps: self.rate_bps, window_bytes }
+    }
+
+    fn increases(&self) -> u32 {
+        self.increases
     }
 }

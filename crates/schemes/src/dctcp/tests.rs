@@ -1,24 +1,21 @@
 //! The worked numbers of the specification, section 7, and each form against its rules.
 
 use super::*;
+use crate::testing::{configured, dequeue, enqueue, flow, queue};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::Ecn;
-
-static SPEC: SchemeSpec = Dctcp::SPEC;
 
 const SMSS: u64 = 1000;
 
 fn window(texts: &[(&str, &str)]) -> window::Rp {
-    let facts = FlowFacts::at(BitRate::from_gbps(10), Span::from_us(100));
-    match Dctcp::configure(&SPEC.values_with(None, texts)).reaction_point(&facts) {
+    match configured::<Dctcp>("dctcp", texts).reaction_point(&flow(10, 100)) {
         Rp::Window(rp) => rp,
         Rp::Rate(_) => panic!("asked for the window form"),
     }
 }
 
 fn rate(texts: &[(&str, &str)]) -> rate::Rp {
-    let facts = FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13));
-    match Dctcp::configure(&SPEC.values_with(SPEC.preset("rate"), texts)).reaction_point(&facts) {
+    match configured::<Dctcp>("dctcp:rate", texts).reaction_point(&flow(100, 13)) {
         Rp::Rate(rp) => rp,
         Rp::Window(_) => panic!("asked for the rate form"),
     }
@@ -146,7 +143,7 @@ fn dctcp_3_loss_halves_whatever_alpha_is() {
 fn dctcp_3_a_mark_never_raises_the_window() {
     // A time-out leaves one segment, which is below the floor of cuts by marks.
     let mut rp = window(&[("initial_window", "20")]);
-    rp.on_sent(Time::ZERO);
+    rp.on_sent(Time::ZERO, 1082);
     rp.on_timer(rp.timer().unwrap());
     let out = Outstanding { now: Time::from_ms(1), acked_bytes: 0, sent_bytes: 20 * SMSS, highest_bytes: 20 * SMSS };
     assert_eq!(rp.resend(&out), Resend::All);
@@ -187,11 +184,8 @@ fn dctcp_7_2_alpha_settles_at_the_root_of_two_over_w() {
 
 #[test]
 fn dctcp_4_a_flow_starts_within_its_bounds_and_going_back_is_no_underflow() {
-    let of = FlowFacts {
-        initial_rate: BitRate::from_bps(1_000_000),
-        ..FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13))
-    };
-    let Rp::Rate(mut rp) = Dctcp::configure(&SPEC.values(SPEC.preset("rate"))).reaction_point(&of) else {
+    let of = FlowFacts { initial_rate: BitRate::from_bps(1_000_000), ..flow(100, 13) };
+    let Rp::Rate(mut rp) = configured::<Dctcp>("dctcp:rate", &[]).reaction_point(&of) else {
         panic!("asked for the rate form")
     };
     assert_eq!(rp.rate_bps, 100e6, "R_min");
@@ -199,7 +193,7 @@ fn dctcp_4_a_flow_starts_within_its_bounds_and_going_back_is_no_underflow() {
     // The sender has gone back to what is acknowledged.
     rp.on_ack(&ack(51, 51, 50, false));
     rp.on_ack(&ack(52, 51, 1, false));
-    assert!(rp.rate_bps > 100e6 && rp.increases > 0);
+    assert!(rp.rate_bps > 100e6 && rp.increases() > 0);
 }
 
 #[test]
@@ -208,7 +202,7 @@ fn dctcp_4_room_at_line_rate_counts_as_an_increase() {
     for i in 1..=3u64 {
         rp.on_ack(&ack(i * 50 + 1, i * 50 + 50, 1, false));
     }
-    assert_eq!((rp.rate_bps, rp.increases), (100e9, 3));
+    assert_eq!((rp.rate_bps, rp.increases()), (100e9, 3));
 }
 
 #[test]
@@ -233,7 +227,7 @@ fn dctcp_4_the_rate_form_step_by_step() {
     assert_eq!(rp.rate_bps, 50e9, "free again, but in mid-batch");
     rp.on_ack(&ack(61, 80, 9, false));
     assert!((rp.rate_bps - 50e9 - 8000.0 / 13e-6).abs() < 1.0, "one packet per round trip: 615 Mb/s");
-    assert_eq!(rp.increases, 2, "the first batch found room too");
+    assert_eq!(rp.increases(), 2, "the first batch found room too");
 }
 
 #[test]
@@ -253,7 +247,7 @@ fn dctcp_4_rates_stay_within_bounds() {
 
 #[test]
 fn dctcp_5_parameters() {
-    let params = |preset| Params::read(&SPEC.values(SPEC.preset(preset)));
+    let params = |preset| Params::read(&crate::select(&format!("dctcp:{preset}")).unwrap());
     let k = |preset, gbps| params(preset).k.at(BitRate::from_gbps(gbps));
     assert_eq!([k("paper", 1), k("paper", 10)], [20 * 1500, 65 * 1500]);
     assert_eq!([10, 25, 40, 100].map(|gbps| k("rate", gbps)), [30_000, 75_000, 120_000, 300_000]);
@@ -265,24 +259,20 @@ fn dctcp_5_parameters() {
 
 #[test]
 fn dctcp_1_the_step() {
-    let scheme = Dctcp::configure(&SPEC.values(None));
-    let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
-    let facts = PacketFacts::of(0, 1518);
+    let scheme: Dctcp = configured("dctcp", &[]);
+    let mut cp = scheme.congestion_point(&queue(10));
     for (queue_bytes, expected) in [(97_500, Ecn::Ect0), (97_501, Ecn::Ce)] {
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
-        let mut ecn = Ecn::Ect0;
-        cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, ()| {});
-        assert_eq!(ecn, expected);
+        assert_eq!(enqueue(&mut cp, &view, &PacketFacts::of(0, 1518)).0, expected);
     }
     assert_eq!(scheme.format().transport, Transport::Tcp);
-    let rate = Dctcp::configure(&SPEC.values(SPEC.preset("rate")));
-    assert_eq!(rate.format().transport, Transport::Roce);
+    assert_eq!(configured::<Dctcp>("dctcp:rate", &[]).format().transport, Transport::Roce);
 }
 
 #[test]
 fn dctcp_ns3_rates_to_the_bit() {
     // Computed apart from this program, in Python, from the rules in `docs/schemes/dctcp.md`.
-    let scheme = Dctcp::configure(&SPEC.values(SPEC.preset("hpcc-ns3")));
+    let scheme: Dctcp = configured("dctcp:hpcc-ns3", &[]);
     let mut rp = scheme.reaction_point(&FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240)));
     for (acked_bytes, sent_bytes, marked, bps) in [
         (1_000, 150_000, false, 100_000_000_000u64),
@@ -312,20 +302,17 @@ fn dctcp_ns3_thresholds_by_port_rate() {
         ("kmax", "300KB@100Gbps, 1200KB@400Gbps"),
         ("pmax", "1@100Gbps, 1@400Gbps"),
     ];
-    let scheme = Dctcp::configure(&SPEC.values_with(SPEC.preset("hpcc-ns3"), &texts));
+    let scheme: Dctcp = configured("dctcp:hpcc-ns3", &texts);
     for (gbps, k) in [(100, 300_000), (400, 1_200_000)] {
-        let rate = BitRate::from_gbps(gbps);
-        let mut cp = scheme.congestion_point(&QueueFacts::at(rate));
-        let mut marked = |queue| {
-            let mut ecn = Ecn::Ect0;
-            let view = QueueView::at(rate, Time::ZERO, queue);
-            cp.on_dequeue(&view, &PacketFacts::of(1, 1048), Mark { ecn: &mut ecn, int: None }, |_, ()| {});
-            ecn == Ecn::Ce
+        let mut cp = scheme.congestion_point(&queue(gbps));
+        let mut marked = |queue_bytes| {
+            let view = QueueView::at(BitRate::from_gbps(gbps), Time::ZERO, queue_bytes);
+            dequeue(&mut cp, &view, &PacketFacts::of(1, 1048)).0 == Ecn::Ce
         };
         assert!(!marked(k) && marked(k + 1), "{gbps}G");
     }
-    let with = |texts: &[(&str, &str)]| SPEC.values_with(SPEC.preset("hpcc-ns3"), texts);
-    let never = Dctcp::configure(&with(&[("mark_at", "never")]));
-    assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
-    assert!(Dctcp::validation_error(&with(&[("kmax", "1KB")])).is_some_and(|why| why.contains("kmin")));
+    let never: Dctcp = configured("dctcp:hpcc-ns3", &[("mark_at", "never")]);
+    assert_eq!(never.congestion_point(&queue(100)).hooks(), Hooks::NONE);
+    let inverted = crate::select("dctcp:hpcc-ns3").unwrap().with(&[("kmax", "1KB")]);
+    assert!(Dctcp::validation_error(&inverted).is_some_and(|why| why.contains("kmin")));
 }

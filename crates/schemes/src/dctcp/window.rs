@@ -5,7 +5,7 @@ use crate::parts::newreno::{self, NewReno};
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_fabric::packet::Ecn;
-use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, Resend};
+use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, ReactionPoint, Resend};
 
 #[derive(Clone, Debug)]
 pub struct Rp {
@@ -34,7 +34,20 @@ impl Rp {
         }
     }
 
-    pub fn on_ack(&mut self, ack: &Acked<'_>) {
+    /// Once per window of data, marked or not; an idle flow has no windows, so alpha stays.
+    fn update_alpha(&mut self) {
+        if self.acked > 0 {
+            let fraction = self.marked as f64 / self.acked as f64;
+            self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g * fraction;
+        }
+        (self.acked, self.marked) = (0, 0);
+    }
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    fn on_ack(&mut self, ack: &Acked<'_>) {
         let echo = ack.ecn == Ecn::Ce;
         self.acked += ack.bytes;
         if echo {
@@ -53,29 +66,22 @@ impl Rp {
             self.cut_end = ack.sent_bytes as i64;
         }
     }
-
-    /// Once per window of data, marked or not; an idle flow has no windows, so alpha stays.
-    fn update_alpha(&mut self) {
-        if self.acked > 0 {
-            let fraction = self.marked as f64 / self.acked as f64;
-            self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g * fraction;
-        }
-        (self.acked, self.marked) = (0, 0);
-    }
-
-    pub fn limits(&self) -> Limits {
+    fn limits(&self) -> Limits {
         self.tcp.limits()
     }
-    pub fn on_sent(&mut self, now: Time) {
+    fn on_sent(&mut self, now: Time, _: u32) {
         self.tcp.on_sent(now);
     }
-    pub fn resend(&mut self, outstanding: &Outstanding) -> Resend {
+    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         self.tcp.resend(outstanding)
     }
-    pub fn on_timer(&mut self, now: Time) {
+    fn increases(&self) -> u32 {
+        self.tcp.increases()
+    }
+    fn on_timer(&mut self, now: Time) {
         self.tcp.on_timer(now);
     }
-    pub fn timer(&self) -> Option<Time> {
+    fn timer(&self) -> Option<Time> {
         self.tcp.timer()
     }
 }

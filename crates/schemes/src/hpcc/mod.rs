@@ -194,17 +194,12 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{configured, flow};
     use xoff_engine::{BitRate, Span};
-    use xoff_fabric::packet::{Ecn, IntHop, IntStack};
-
-    static SPEC_REF: &SchemeSpec = &SPEC;
+    use xoff_fabric::packet::{IntHop, IntStack};
 
     fn hpcc(preset: &str, texts: &[(&str, &str)]) -> Hpcc {
-        Hpcc::configure(&SPEC_REF.values_with(SPEC_REF.preset(preset), texts))
-    }
-
-    fn flow(gbps: u64, us: u64) -> FlowFacts {
-        FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(us))
+        configured(&format!("hpcc:{preset}"), texts)
     }
 
     fn stack(us: u64, tx_bytes: u64, queue_bytes: u64) -> IntStack {
@@ -214,16 +209,7 @@ mod tests {
     }
 
     fn ack<'a>(acked_bytes: u64, sent_bytes: u64, int: &'a IntStack) -> Acked<'a> {
-        Acked {
-            now: Time::from_us(50),
-            bytes: 1000,
-            acked_bytes,
-            sent_bytes,
-            rtt: Span::from_us(10),
-            ecn: Ecn::Ect0,
-            int: Some(int),
-            ..Acked::default()
-        }
+        Acked { bytes: 1000, acked_bytes, sent_bytes, int: Some(int), ..Acked::default() }
     }
 
     #[test]

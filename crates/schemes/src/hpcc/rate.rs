@@ -222,16 +222,15 @@ mod tests {
     //! The numbers were computed apart from this program, in Python, from the rules in
     //! `docs/schemes/hpcc.md`.
 
-    use super::super::{Hpcc, SPEC};
+    use super::super::Hpcc;
     use super::*;
     use crate::Configured;
-    use crate::param::SchemeSpec;
     use crate::parts::int::IntPoint;
+    use crate::testing::configured;
     use xoff_engine::{BitRate, Span, Time};
     use xoff_fabric::packet::IntStack;
     use xoff_fabric::scheme::{QueueFacts, QueueView, ReactionPoint, Scheme};
 
-    static SPEC_REF: &SchemeSpec = &SPEC;
     const START_NS: u64 = 2_000_000_000;
 
     /// Acknowledged and sent bytes; then of a 100G and of a 400G hop the nanoseconds, the bytes sent
@@ -253,12 +252,11 @@ mod tests {
     ];
 
     fn flow() -> FlowFacts {
-        let at = FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240));
-        FlowFacts { bdp_bytes: 153_000, hops: 2, ..at }
+        FlowFacts { hops: 2, ..FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240)) }
     }
 
     fn scheme(texts: &[(&str, &str)]) -> Hpcc {
-        Hpcc::configure(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), texts))
+        configured("hpcc:hpcc-ns3", texts)
     }
 
     fn stack(scheme: &Hpcc, hops: &[(u64, u64, u64)]) -> IntStack {
@@ -346,7 +344,7 @@ mod tests {
 
     #[test]
     fn hpcc_ns3_steps_are_rates() {
-        let values = |step| SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &[("step", step)]);
+        let values = |step| crate::select("hpcc:hpcc-ns3").unwrap().with(&[("step", step)]);
         assert_eq!(Hpcc::validation_error(&values("rate")), None);
         assert!(Hpcc::validation_error(&values("bytes")).is_some_and(|why| why.contains("rate_ai")));
         let limits = scheme(&[]).reaction_point(&flow()).limits();

@@ -2,17 +2,14 @@
 
 use super::*;
 use crate::stack::{Feedback, Stack};
+use crate::testing::{dequeue, enqueue};
 use xoff_engine::BitRate;
 use xoff_fabric::packet::Ecn;
 
 const FORTY: BitRate = BitRate::from_gbps(40);
 
 fn values(text: &str, texts: &[(&str, &str)]) -> ParamValues {
-    let mut values = crate::select(text).unwrap();
-    for (name, text) in texts {
-        values.set(name, values.spec().param(name).unwrap().kind.parse(text).unwrap());
-    }
-    values
+    crate::select(text).unwrap().with(texts)
 }
 
 fn mercury(texts: &[(&str, &str)]) -> Mercury {
@@ -51,22 +48,21 @@ impl Queue {
     }
     fn put_as(&mut self, flow: u32, bytes: u64, own: bool) {
         for _ in 0..bytes / 1000 {
-            let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts { own, ..PacketFacts::of(flow, 1000) };
-            let notified = &mut self.notified;
-            self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
-                notified.push((flow, cnp.window_bytes));
-            });
-            self.bytes += 1000;
-            assert_eq!(ecn, Ecn::Ect0, "no marks at Mercury's switches");
+            self.put_packet(&PacketFacts { own, ..PacketFacts::of(flow, 1000) });
         }
+    }
+    fn put_packet(&mut self, packet: &PacketFacts) {
+        let view = self.view();
+        let (ecn, notified) = enqueue(&mut self.cp, &view, packet);
+        self.notified.extend(notified.iter().map(|(flow, cnp)| (*flow, cnp.window_bytes)));
+        self.bytes += 1000;
+        assert_eq!(ecn, Ecn::Ect0, "no marks at Mercury's switches");
     }
     fn take(&mut self, flow: u32, bytes: u64) {
         for _ in 0..bytes / 1000 {
             self.bytes -= 1000;
-            let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts::of(flow, 1000);
-            self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
+            let view = self.view();
+            dequeue(&mut self.cp, &view, &PacketFacts::of(flow, 1000));
         }
     }
     /// One departure that leaves this much behind.
@@ -254,15 +250,7 @@ fn mercury_7_thresholds_by_rate_and_xoff() {
 }
 
 fn ack(us: u64) -> Acked<'static> {
-    Acked {
-        now: Time::from_us(us),
-        bytes: 0,
-        acked_bytes: 0,
-        sent_bytes: 0,
-        rtt: Span::from_us(24),
-        ecn: Ecn::Ect0,
-        ..Acked::default()
-    }
+    Acked { now: Time::from_us(us), rtt: Span::from_us(24), ..Acked::default() }
 }
 
 #[test]
@@ -294,9 +282,7 @@ fn mercury_9_4_the_switch_replaces_dcqcns_own_signals() {
         let scheme = Stack::<Mercury>::configure(&values(text, &[]));
         let mut cp = scheme.congestion_point(&facts);
         let view = QueueView::at(FORTY, Time::ZERO, 1_000_000);
-        let mut ecn = Ecn::Ect0;
-        let packet = PacketFacts::of(1, 1062);
-        cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, _| {});
+        let (ecn, _) = dequeue(&mut cp, &view, &PacketFacts::of(1, 1062));
         assert_eq!(ecn != Ecn::Ce, replaced, "{text}");
     }
 }
@@ -344,13 +330,7 @@ fn mercury_5_a_hashed_table_merges_flows() {
 
 /// Puts a packet of queue pair `flow` between the hosts of pair `ends`.
 fn put_between(port: &mut Queue, flow: u32, ends: u16) {
-    let (view, mut ecn) = (port.view(), Ecn::Ect0);
-    let facts = PacketFacts { ends, ..PacketFacts::of(flow, 1000) };
-    let notified = &mut port.notified;
-    port.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
-        notified.push((flow, cnp.window_bytes));
-    });
-    port.bytes += 1000;
+    port.put_packet(&PacketFacts { ends, ..PacketFacts::of(flow, 1000) });
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! The worked numbers of `mlcc.md`, without a network.
 
 use super::*;
-use crate::param::SchemeSpec;
+use crate::testing::configured;
 use xoff_fabric::packet::{Ecn, IntHop};
 
-static SPEC_REF: SchemeSpec = spec::SPEC;
-
 fn mlcc(texts: &[(&str, &str)]) -> Mlcc {
-    Mlcc::configure(&SPEC_REF.values_with(None, texts))
+    configured("mlcc", texts)
 }
 
 /// 25G hosts, 22 us on either side and 6 ms end to end.
@@ -434,15 +432,7 @@ fn mlcc_3_near_source_rounds_by_time_of_sending() {
 #[test]
 fn mlcc_2_the_gateway_takes_the_telemetry_off() {
     let at = QueueFacts { leaves_domain: true, ..QueueFacts::at(BitRate::from_gbps(100)) };
-    let view = QueueView {
-        now: Time::from_us(9),
-        queue_bytes: 0,
-        queue_packets: 0,
-        port_bytes: 77,
-        tx_bytes: 1234,
-        rate: at.rate,
-        paused: false,
-    };
+    let view = QueueView { port_bytes: 77, tx_bytes: 1234, ..QueueView::at(at.rate, Time::from_us(9), 0) };
     let pass = |cp: &mut Cp, flow, int: &mut IntStack| {
         let mut sent = Vec::new();
         let facts = PacketFacts::of(flow, 1106);
@@ -509,7 +499,7 @@ fn mlcc_8_windows_by_speed() {
         law.on_telemetry(&stack(0, 0, &[hop(22, 0, 0)]), true);
         near(law.rate_bps() - 12.5e9, bytes * 8.0 / 22e-6);
     }
-    assert!(Mlcc::validation_error(&SPEC_REF.values_with(None, &[("theta", "0ms")])).is_some());
+    assert!(Mlcc::validation_error(&crate::select("mlcc").unwrap().with(&[("theta", "0ms")])).is_some());
 }
 
 #[test]

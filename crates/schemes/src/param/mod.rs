@@ -227,20 +227,17 @@ impl SchemeSpec {
     }
 }
 
-impl SchemeSpec {
-    /// [`SchemeSpec::values`] with some values given as texts that are known to be right: for
-    /// tests and calculations.
-    pub fn values_with(&'static self, preset: Option<&Preset>, texts: &[(&str, &str)]) -> ParamValues {
-        let mut values = self.values(preset);
-        for (name, text) in texts {
-            let param = self.param(name).unwrap_or_else(|| panic!("{} has no parameter {name}", self.name));
-            values.set(name, param.kind.parse(text).unwrap_or_else(|why| panic!("{name} = {text} {}", why.0)));
-        }
-        values
-    }
-}
-
 impl ParamValues {
+    /// Sets values given as texts that are known to be right: for tests and calculations.
+    pub fn with(mut self, texts: &[(&str, &str)]) -> ParamValues {
+        for (name, text) in texts {
+            let index = self.index(name);
+            let parsed = self.spec.params[index].kind.parse(text);
+            self.values[index] = parsed.unwrap_or_else(|why| panic!("{name} = {text} {}", why.0));
+        }
+        self
+    }
+
     /// The scheme whose parameters they are.
     pub fn spec(&self) -> &'static SchemeSpec {
         self.spec

@@ -253,7 +253,7 @@ mod tests {
 
     /// Without jitter, unless there is to be some.
     fn params(texts: &[(&str, &str)]) -> Arc<Params> {
-        Arc::new(Params::read(&SPEC.values_with(None, &[&[("jitter", "0")], texts].concat())))
+        Arc::new(Params::read(&SPEC.values(None).with(&[&[("jitter", "0")], texts].concat())))
     }
 
     /// Without jitter, at 10G.

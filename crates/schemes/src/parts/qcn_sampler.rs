@@ -256,7 +256,7 @@ mod tests {
     static SPEC: SchemeSpec = SchemeSpec::new("sampler", "", "", Params::TABLE, &[]);
 
     fn sampler(texts: &[(&str, &str)]) -> Sampler {
-        Sampler::new(&Params::read(&SPEC.values_with(None, texts)), &QueueFacts::at(BitRate::from_gbps(10)))
+        Sampler::new(&Params::read(&SPEC.values(None).with(texts)), &QueueFacts::at(BitRate::from_gbps(10)))
     }
 
     fn percent(sampler: &Sampler) -> f64 {

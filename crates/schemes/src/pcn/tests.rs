@@ -1,16 +1,15 @@
 //! The worked numbers of the specification's section 9, and the rules between them.
 
 use super::*;
+use crate::testing::{self, configured, dequeue, enqueue, queue};
 use xoff_engine::BitRate;
 
-static SPEC: SchemeSpec = Pcn::SPEC;
-
 fn pcn(texts: &[(&str, &str)]) -> Pcn {
-    Pcn::configure(&SPEC.values_with(None, texts))
+    configured("pcn", texts)
 }
 
 fn flow() -> FlowFacts {
-    FlowFacts::at(BitRate::from_gbps(40), Span::from_us(24))
+    testing::flow(40, 24)
 }
 
 /// A queue of packets around a congestion point.
@@ -24,12 +23,7 @@ struct Queue {
 
 impl Queue {
     fn new() -> Queue {
-        Queue {
-            cp: pcn(&[]).congestion_point(&QueueFacts::at(BitRate::from_gbps(40))),
-            packets: 0,
-            acks: 0,
-            paused: false,
-        }
+        Queue { cp: pcn(&[]).congestion_point(&queue(40)), packets: 0, acks: 0, paused: false }
     }
     fn view(&self) -> QueueView {
         let bytes = 1062 * u64::from(self.packets) + 66 * u64::from(self.acks);
@@ -41,9 +35,8 @@ impl Queue {
     }
     fn put(&mut self, packets: u32) {
         for _ in 0..packets {
-            let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts::of(0, 1062);
-            self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, _| {});
+            let view = self.view();
+            let (ecn, _) = enqueue(&mut self.cp, &view, &PacketFacts::of(0, 1062));
             assert_eq!(ecn, Ecn::Ect0, "arrivals are not marked");
             self.packets += 1;
         }
@@ -55,10 +48,8 @@ impl Queue {
     }
     fn take(&mut self, own: bool) -> bool {
         self.packets -= 1;
-        let (view, mut ecn) = (self.view(), Ecn::Ect0);
-        let facts = PacketFacts { own, ..PacketFacts::of(0, 1062) };
-        self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
-        ecn == Ecn::Ce
+        let view = self.view();
+        dequeue(&mut self.cp, &view, &PacketFacts { own, ..PacketFacts::of(0, 1062) }).0 == Ecn::Ce
     }
 }
 
@@ -126,7 +117,7 @@ fn pcn_2_a_resume_after_the_time_of_the_pause_counts_again() {
 
 #[test]
 fn pcn_2_a_threshold_is_what_may_be_left_behind() {
-    let cp = pcn(&[("mark_threshold", "2124B")]).congestion_point(&QueueFacts::at(BitRate::from_gbps(40)));
+    let cp = pcn(&[("mark_threshold", "2124B")]).congestion_point(&queue(40));
     let mut queue = Queue { cp, ..Queue::new() };
     queue.put(5);
     // 4, 3, 2, 1 and no packets of 1062 B remain.
@@ -349,7 +340,7 @@ fn pcn_5_rates_stay_between_floor_and_line() {
         assert!(rp.rate_bps <= 40e9);
     }
     assert_eq!(rp.limits().rate_bps, 40e9, "unpaced in the end");
-    let slow = FlowFacts::at(BitRate::from_gbps(1), Span::from_us(24));
+    let slow = testing::flow(1, 24);
     assert_eq!(pcn(&[]).reaction_point(&slow).floor_bps, 1e6, "the resolution of RecRate");
     let started = FlowFacts { initial_rate: BitRate::from_gbps(20), ..flow() };
     assert_eq!(pcn(&[]).reaction_point(&started).rate_bps, 20e9);
@@ -468,13 +459,13 @@ fn pcn_9_6_shares_become_equal() {
 
 #[test]
 fn pcn_6_presets_and_objections() {
-    let paper = Params::read(&SPEC.values(None));
+    let usual = crate::select("pcn").unwrap();
+    let paper = Params::read(&usual);
     assert_eq!((paper.period, paper.mark_threshold), (Span::from_us(50), 0));
     assert_eq!((paper.w_min, paper.w_max, paper.congested_share), (1.0 / 128.0, 0.5, 0.95));
-    let values = SPEC.values(SPEC.preset("testbed"));
-    assert_eq!(Params::read(&values).period, Span::from_us(500));
-    assert!(Pcn::validation_error(&values).is_none());
-    let wrong = SPEC.values_with(None, &[("w_min", "0.5"), ("w_max", "0.1")]);
+    let testbed = crate::select("pcn:testbed").unwrap();
+    assert_eq!(Params::read(&testbed).period, Span::from_us(500));
+    let wrong = usual.clone().with(&[("w_min", "0.5"), ("w_max", "0.1")]);
     assert!(Pcn::validation_error(&wrong).is_some());
-    assert!(Pcn::validation_error(&SPEC.values_with(None, &[("period", "0us")])).is_some());
+    assert!(Pcn::validation_error(&usual.with(&[("period", "0us")])).is_some());
 }

@@ -22,7 +22,8 @@ use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{self, IntPoint, Precision, Previous};
 use spec::{Arithmetic, Floor, IntBytes, LawParams, Params, Step, Variant};
 use std::sync::Arc;
-use xoff_engine::Span;
+use xoff_engine::{Span, Time};
+use xoff_fabric::delegate_reaction_point;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 
@@ -241,35 +242,7 @@ pub enum Form<W> {
 impl<W: ReactionPoint<Feedback = ()>> ReactionPoint for Form<W> {
     type Feedback = ();
 
-    #[inline]
-    fn limits(&self) -> Limits {
-        match self {
-            Form::Window(rp) => rp.limits(),
-            Form::Whole(rp) => rp.limits(),
-        }
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Acked<'_>) {
-        match self {
-            Form::Window(rp) => rp.on_ack(ack),
-            Form::Whole(rp) => rp.on_ack(ack),
-        }
-    }
-
-    fn increases(&self) -> u32 {
-        match self {
-            Form::Window(rp) => rp.increases(),
-            Form::Whole(rp) => rp.increases,
-        }
-    }
-
-    fn has_decided(&self) -> bool {
-        match self {
-            Form::Window(rp) => rp.has_decided(),
-            Form::Whole(rp) => rp.decided,
-        }
-    }
+    delegate_reaction_point! { #[inline] self { Form::Window(rp) => *rp; Form::Whole(rp) => **rp; } }
 }
 
 /// Window and pacing of one flow, from telemetry.

@@ -1,23 +1,16 @@
 //! The worked numbers of the specification.
 
-use super::spec::{POWERTCP, THETA};
 use super::*;
+use crate::testing::{configured, flow};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::{Ecn, IntHop};
 
-static POWERTCP_REF: &SchemeSpec = &POWERTCP;
-static THETA_REF: &SchemeSpec = &THETA;
-
 fn powertcp(preset: &str, texts: &[(&str, &str)]) -> PowerTcp {
-    PowerTcp::configure(&POWERTCP_REF.values_with(POWERTCP_REF.preset(preset), texts))
+    configured(&format!("powertcp:{preset}"), texts)
 }
 
 fn theta(preset: &str, texts: &[(&str, &str)]) -> ThetaPowerTcp {
-    ThetaPowerTcp::configure(&THETA_REF.values_with(THETA_REF.preset(preset), texts))
-}
-
-fn flow(gbps: u64, us: u64) -> FlowFacts {
-    FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(us))
+    configured(&format!("theta-powertcp:{preset}"), texts)
 }
 
 /// Telemetry of one 100G hop: time in us, bytes sent, queue.

@@ -8,7 +8,7 @@ use super::spec::{LawParams, Whole};
 use crate::parts::int::{HEADER_HOPS, Precision};
 use crate::parts::rounding::cut_off;
 use xoff_fabric::packet::IntHop;
-use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
+use xoff_fabric::scheme::{Acked, FlowFacts, Limits, ReactionPoint};
 
 /// The rate of one flow.
 #[derive(Clone, Debug)]
@@ -36,9 +36,9 @@ pub struct Rp {
     /// The path is longer than the header: its records say nothing.
     blind: bool,
     signal: Signal,
-    pub(super) increases: u32,
+    increases: u32,
     /// The last acknowledgement led to a rate.
-    pub(super) decided: bool,
+    decided: bool,
 }
 
 /// What power is read from.
@@ -96,11 +96,6 @@ impl Rp {
         }
     }
 
-    #[inline]
-    pub(super) fn limits(&self) -> Limits {
-        Limits { rate_bps: self.rate_bps as f64, window_bytes: self.window_bytes() }
-    }
-
     /// W = R T; one of less than a byte binds nothing.
     fn window_bytes(&self) -> u64 {
         if !self.own_window {
@@ -109,23 +104,6 @@ impl Rp {
         match ((self.rate_bps * self.round_trip_ns) as f64 * 1e-9 / 8.0) as u64 {
             0 => u64::MAX,
             bytes => bytes,
-        }
-    }
-
-    pub(super) fn on_ack(&mut self, ack: &Acked<'_>) {
-        self.decided = false;
-        let update = ack.acked_bytes > self.round_ends_bytes;
-        if !update && !self.fast_react {
-            return;
-        }
-        // The first acknowledgement only stores, and starts the first round.
-        let first = self.round_ends_bytes == 0;
-        if let Some((power, elapsed_ns)) = self.measure(ack, update, first) {
-            self.decided = true;
-            self.react(power, elapsed_ns, update);
-        }
-        if update {
-            self.round_ends_bytes = self.round_ends_bytes.max(ack.sent_bytes);
         }
     }
 
@@ -187,6 +165,40 @@ impl Rp {
     }
 }
 
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.rate_bps as f64, window_bytes: self.window_bytes() }
+    }
+
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        self.decided = false;
+        let update = ack.acked_bytes > self.round_ends_bytes;
+        if !update && !self.fast_react {
+            return;
+        }
+        // The first acknowledgement only stores, and starts the first round.
+        let first = self.round_ends_bytes == 0;
+        if let Some((power, elapsed_ns)) = self.measure(ack, update, first) {
+            self.decided = true;
+            self.react(power, elapsed_ns, update);
+        }
+        if update {
+            self.round_ends_bytes = self.round_ends_bytes.max(ack.sent_bytes);
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        self.increases
+    }
+
+    fn has_decided(&self) -> bool {
+        self.decided
+    }
+}
+
 /// The power of a hop between two records, with the newest queue, and the nanoseconds between them.
 fn power_of(precision: Precision, new: &IntHop, old: &IntHop, round_trip_ns: u64, least: f64) -> (f64, u64) {
     let (ps, bytes) = precision.between(new, old);
@@ -204,16 +216,13 @@ fn power_of(precision: Precision, new: &IntHop, old: &IntHop, round_trip_ns: u64
 mod tests {
     //! The numbers were computed apart from this program, in Python, from the rules in `docs/schemes/powertcp.md`.
 
-    use super::super::spec::{POWERTCP, THETA};
     use super::super::{PowerTcp, ThetaPowerTcp};
     use crate::Configured;
-    use crate::param::SchemeSpec;
+    use crate::testing::configured;
     use xoff_engine::{BitRate, Span, Time};
     use xoff_fabric::packet::{Ecn, IntStack};
     use xoff_fabric::scheme::*;
 
-    static POWERTCP_REF: &SchemeSpec = &POWERTCP;
-    static THETA_REF: &SchemeSpec = &THETA;
     const LINE: u64 = 100_000_000_000;
 
     fn flow() -> FlowFacts {
@@ -221,11 +230,11 @@ mod tests {
     }
 
     fn powertcp(texts: &[(&str, &str)]) -> PowerTcp {
-        PowerTcp::configure(&POWERTCP_REF.values_with(POWERTCP_REF.preset("inet-ns3"), texts))
+        configured("powertcp:inet-ns3", texts)
     }
 
-    fn theta(texts: &[(&str, &str)]) -> ThetaPowerTcp {
-        ThetaPowerTcp::configure(&THETA_REF.values_with(THETA_REF.preset("inet-ns3"), texts))
+    fn theta() -> ThetaPowerTcp {
+        configured("theta-powertcp:inet-ns3", &[])
     }
 
     fn rate_and_window(limits: Limits) -> (u64, u64) {
@@ -256,7 +265,7 @@ mod tests {
             let mut stack = IntStack::default();
             for (ns, came_bytes, port_bytes) in hops {
                 // What came is in the queue, leaves now as 90 B, or was sent before.
-                let packet = PacketFacts { flow: 0, name: 0, ends: 0, frame_bytes: 90, own: true };
+                let packet = PacketFacts::of(0, 90);
                 let tx_bytes = came_bytes - port_bytes - 90;
                 let view = QueueView::at(BitRate::from_gbps(100), Time::from_ns(2_000_000_000 + ns), port_bytes);
                 let mut ecn = Ecn::Ect0;
@@ -301,7 +310,7 @@ mod tests {
 
     #[test]
     fn theta_inet_rates_to_the_bit() {
-        let mut rp = theta(&[]).reaction_point(&flow());
+        let mut rp = theta().reaction_point(&flow());
         for ((acked_bytes, sent_bytes, now_ns, rtt_ns), expected) in [
             ((1_000, 150_000, 12_500, 12_500), (LINE, 153_000)),
             ((2_000, 151_000, 12_583, 12_566), (99_748_338_191, 152_614)),
@@ -319,16 +328,15 @@ mod tests {
 
     #[test]
     fn theta_inet_carries_the_header_of_telemetry() {
-        let format = theta(&[]).format();
+        let format = theta().format();
         assert_eq!((format.data_bytes, format.ack_bytes, format.int), (42, 42, false));
-        assert_eq!(ThetaPowerTcp::configure(&THETA_REF.values(None)).format().data_bytes, 8);
+        assert_eq!(configured::<ThetaPowerTcp>("theta-powertcp", &[]).format().data_bytes, 8);
     }
 
     #[test]
     fn whole_rates_have_one_form() {
         let validation_error = |texts: &[(&str, &str)]| {
-            let values = POWERTCP_REF.values_with(POWERTCP_REF.preset("inet-ns3"), texts);
-            PowerTcp::validation_error(&values)
+            PowerTcp::validation_error(&crate::select("powertcp:inet-ns3").unwrap().with(texts))
         };
         assert_eq!(validation_error(&[]), None);
         assert!(validation_error(&[("step", "flows")]).is_some_and(|why| why.contains("`step` must be \"rate\"")));

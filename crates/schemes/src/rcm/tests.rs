@@ -3,14 +3,14 @@
 use super::*;
 use crate::param::Value;
 use crate::select;
+use crate::testing::configured;
 use xoff_engine::BitRate;
 
-static SPEC: SchemeSpec = Rcm::SPEC;
 const RATE: BitRate = BitRate::from_gbps(100);
 const MTU: u32 = 1082;
 
 fn params(texts: &[(&str, &str)]) -> Params {
-    Params::read(&SPEC.values_with(None, texts))
+    Params::read(&select("rcm").unwrap().with(texts))
 }
 
 /// QCN's sampling interval.
@@ -385,7 +385,7 @@ fn rcm_6_triggers() {
 
 #[test]
 fn rcm_6_receivers_accept_any_order_only_for_detours() {
-    let reorder = |texts: &[(&str, &str)]| Rcm::configure(&SPEC.values_with(None, texts)).format().reorder;
+    let reorder = |texts: &[(&str, &str)]| configured::<Rcm>("rcm", texts).format().reorder;
     assert!(reorder(&[]));
     assert!(!reorder(&[("reorder", "go-back-n")]));
     assert!(!reorder(&[("sar", "false")]));

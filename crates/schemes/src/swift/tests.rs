@@ -1,30 +1,20 @@
 //! The worked numbers of the specification.
 
 use super::*;
-use xoff_engine::{BitRate, Span};
-use xoff_fabric::packet::Ecn;
-
-static SPEC_REF: &SchemeSpec = &Swift::SPEC;
+use crate::testing::{self, configured};
+use xoff_engine::Span;
 
 fn swift(texts: &[(&str, &str)]) -> Swift {
-    Swift::configure(&SPEC_REF.values_with(None, texts))
+    configured("swift", texts)
 }
 
 /// 100G, three switches, 10 us.
 fn flow() -> FlowFacts {
-    FlowFacts { hops: 3, ..FlowFacts::at(BitRate::from_gbps(100), Span::from_us(10)) }
+    FlowFacts { hops: 3, ..testing::flow(100, 10) }
 }
 
 fn ack(us: u64, delay_us: u64, bytes: u64) -> Acked<'static> {
-    Acked {
-        now: Time::from_us(us),
-        bytes,
-        acked_bytes: 0,
-        sent_bytes: 0,
-        rtt: Span::from_us(delay_us),
-        ecn: Ecn::Ect0,
-        ..Acked::default()
-    }
+    Acked { now: Time::from_us(us), bytes, rtt: Span::from_us(delay_us), ..Acked::default() }
 }
 
 #[test]
@@ -139,7 +129,7 @@ fn swift_4_smoothed_round_trips_and_pacing_throughout() {
 
 #[test]
 fn swift_5_htsims_values() {
-    let values = SPEC_REF.values(SPEC_REF.preset("htsim"));
+    let values = crate::select("swift:htsim").unwrap();
     let rp = Swift::configure(&values).reaction_point(&flow());
     // 20 us and three times 20 / 6.55.
     assert!((rp.target.fixed_ps / 1e6 - 29.15).abs() < 0.02, "{}", rp.target.fixed_ps);

@@ -1,23 +1,20 @@
 //! The worked numbers of the specification.
 
-use super::spec::{PATCHED, TIMELY};
 use super::*;
+use crate::testing::{self, configured};
 use xoff_engine::BitRate;
 use xoff_fabric::packet::Ecn;
 
-static TIMELY_REF: &SchemeSpec = &TIMELY;
-static PATCHED_REF: &SchemeSpec = &PATCHED;
-
 fn flow(gbps: u64) -> FlowFacts {
-    FlowFacts { max_base_rtt: Span::from_us(12), ..FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(10)) }
+    FlowFacts { max_base_rtt: Span::from_us(12), ..testing::flow(gbps, 10) }
 }
 
 fn timely(preset: &str, texts: &[(&str, &str)]) -> Timely {
-    Timely::configure(&TIMELY_REF.values_with(TIMELY_REF.preset(preset), texts))
+    configured(&format!("timely:{preset}"), texts)
 }
 
 fn patched(texts: &[(&str, &str)]) -> PatchedTimely {
-    PatchedTimely::configure(&PATCHED_REF.values_with(None, texts))
+    configured("patched-timely", texts)
 }
 
 /// At 5 Gb/s on a 10G line, with a previous sample of 60 us.
@@ -295,9 +292,8 @@ fn timely_6_steps_floors_and_windows_by_speed() {
 
 #[test]
 fn timely_objects_to_a_band_upside_down() {
-    let values = TIMELY_REF.values_with(None, &[("t_low", "600us")]);
+    let values = crate::select("timely").unwrap().with(&[("t_low", "600us")]);
     assert!(Timely::validation_error(&values).is_some());
-    assert!(Timely::validation_error(&TIMELY_REF.values(None)).is_none());
 }
 
 #[test]

@@ -12,12 +12,7 @@ use xoff_schemes::param::ParamValues;
 
 /// A scheme by name (`mercury+timely` for an overlay and its base) with some parameters set.
 pub fn scheme(name: &str, texts: &[(&str, &str)]) -> ParamValues {
-    let mut values = xoff_schemes::select(name).unwrap_or_else(|why| panic!("{why}"));
-    for (param, text) in texts {
-        let spec = values.spec().param(param).unwrap_or_else(|| panic!("{name} has no parameter {param}"));
-        values.set(param, spec.kind.parse(text).unwrap_or_else(|why| panic!("{param} {}", why.0)));
-    }
-    values
+    xoff_schemes::select(name).unwrap_or_else(|why| panic!("{why}")).with(texts)
 }
 
 /// Sets a run up: topology from [`Net`], then flows, probes and a stop time.
