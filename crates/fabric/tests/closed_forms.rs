@@ -170,8 +170,7 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
         net.link(s0, dst, 10, Span::from_us(1));
         let mut flows = Vec::new();
         for i in 0..n {
-            let src = net.host(&format!("h{i}"));
-            net.link(src, s0, 100, Span::from_us(1));
+            let (src, _) = net.host_at(&format!("h{i}"), s0, 100, Span::from_us(1));
             flows.push((Time::ZERO, endless(i as u32, src, dst)));
         }
         let ports = n + 1;
@@ -345,9 +344,8 @@ fn waiting_time_is_that_of_an_m_d_1_queue() {
     let mut net = Net::new();
     let s0 = net.switch("s0");
     for i in 0..hosts {
-        let host = net.host(&format!("h{i}"));
         // Fast enough that a packet is in the switch almost when it is made.
-        net.link(host, s0, 1600, Span::from_ns(1));
+        net.host_at(&format!("h{i}"), s0, 1600, Span::from_ns(1));
     }
     let dst = net.host("dst");
     net.link(s0, dst, 10, Span::from_ns(1));

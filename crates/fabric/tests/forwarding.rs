@@ -71,7 +71,7 @@ fn leaves(forwarding: Forwarding) -> Net {
 fn run(net: Net, parts: usize, specs: Vec<FlowSpec>) -> World {
     let part_of = if parts == 1 { vec![0; 8] } else { vec![0, 1, 0, 0, 1, 1, 0, 1] };
     let scheme = Scripted::rates(&[100; 4]).format(Format { reorder: true, ..Format::default() });
-    let flows = List::boxed(specs.into_iter().map(|spec| (Time::ZERO, spec)).collect());
+    let flows = Script::flows(specs.into_iter().map(|spec| (Time::ZERO, spec)).collect());
     let mut world = World::in_parts(net.plan, vec![scheme], vec![flows], part_of);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);

@@ -24,38 +24,31 @@ use Told::*;
 
 type Heard = Arc<Mutex<Vec<(Time, Told)>>>;
 
-/// Does what it is told to, and writes down what it hears.
-struct Script {
-    actions: Vec<(Time, Action)>,
-    done: usize,
+/// Source that follows a script and records what becomes of its flows.
+struct Recorder {
+    script: Script,
     heard: Heard,
     hears: bool,
     /// Waits for this many deliveries, and says so.
     wants: usize,
 }
 
-impl Script {
-    fn new(mut actions: Vec<(Time, Action)>) -> (Script, Heard) {
-        actions.sort_by_key(|(at, _)| *at);
+impl Recorder {
+    fn new(actions: Vec<(Time, Action)>) -> (Recorder, Heard) {
         let heard = Heard::default();
-        (Script { actions, done: 0, heard: heard.clone(), hears: true, wants: 0 }, heard)
+        (Recorder { script: Script::new(actions), heard: heard.clone(), hears: true, wants: 0 }, heard)
     }
     fn note(&self, now: Time, told: Told) {
         self.heard.lock().unwrap().push((now, told));
     }
 }
 
-impl Source for Script {
+impl Source for Recorder {
     fn next(&self) -> Option<Time> {
-        self.actions.get(self.done).map(|(at, _)| *at)
+        self.script.next()
     }
     fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-        while let Some((at, action)) = self.actions.get(self.done)
-            && *at == now
-        {
-            out.push(action.clone());
-            self.done += 1;
-        }
+        self.script.act(now, out);
     }
     fn on_finished(&mut self, now: Time, handle: u32) {
         self.note(now, Finished(handle));
@@ -94,7 +87,7 @@ fn burst(at: Time, spec: FlowSpec, sizes: &[u64]) -> Vec<(Time, Action)> {
 }
 
 fn run(plan: Plan, scheme: Scripted, actions: Vec<(Time, Action)>) -> (World, Vec<(Time, Told)>) {
-    let (script, heard) = Script::new(actions);
+    let (script, heard) = Recorder::new(actions);
     let mut world = World::new(plan, vec![scheme], vec![Box::new(script)]);
     world.run_to_end();
     assert_eq!(world.books(), Ok(()));
@@ -184,7 +177,7 @@ fn a_flow_with_a_size_is_one_message_and_only_who_asks_is_told() {
     assert_eq!(Some(heard[1].0), world.flows[0].acked_at);
 
     for actions in [start, burst(Time::ZERO, queue_pair(4, 1, 2), &[2500])] {
-        let (mut script, heard) = Script::new(actions);
+        let (mut script, heard) = Recorder::new(actions);
         script.hears = false;
         World::new(plan.clone(), vec![Scripted::uncontrolled()], vec![Box::new(script)]).run_to_end();
         assert!(deliveries(&heard.lock().unwrap()).is_empty());
@@ -343,7 +336,7 @@ fn who_waits_for_what_is_cut_off_for_good_ends_the_run() {
                 until: Time::NEVER,
             }];
         }
-        let (mut script, _) = Script::new(burst(Time::ZERO, queue_pair(3, a, b), &[4_000, 400_000]));
+        let (mut script, _) = Recorder::new(burst(Time::ZERO, queue_pair(3, a, b), &[4_000, 400_000]));
         script.wants = wants;
         let mut world =
             World::new(until(net, Time::from_ms(500)), vec![Scripted::uncontrolled()], vec![Box::new(script)]);
@@ -366,7 +359,7 @@ fn who_waits_for_what_is_cut_off_for_good_ends_the_run() {
 #[test]
 fn who_still_waits_at_the_stop_says_so() {
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_us(20));
-    let (mut script, _) = Script::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1_000, 1_000_000]));
+    let (mut script, _) = Recorder::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1_000, 1_000_000]));
     script.wants = 2;
     let mut world = World::new(plan, vec![Scripted::uncontrolled()], vec![Box::new(script)]);
     world.run_to_end();
@@ -463,7 +456,7 @@ fn a_gap_that_closes_delivers_all_messages_behind_it() {
 fn captures_show_messages_as_messages() {
     use xoff_fabric::capture::{Body, Capture};
     let plan = until(Net::star(2, 100, Span::from_us(1)), Time::from_ms(5));
-    let (script, _) = Script::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1, 2_500, 1_000]));
+    let (script, _) = Recorder::new(burst(Time::ZERO, queue_pair(0, 1, 2), &[1, 2_500, 1_000]));
     let mut world = World::new(plan, vec![Scripted::uncontrolled()], vec![Box::new(script)]);
     // At the switch: the sender has moved on by then, and has forgotten what is acknowledged if nobody captures.
     world.capture(vec![Capture { ports: vec![3], from: Time::ZERO, until: Time::NEVER, frames: 100 }]);
@@ -488,7 +481,7 @@ fn captures_show_messages_as_messages() {
 }
 
 /// Sends what it was told to, whatever becomes of it.
-struct Deaf(Script);
+struct Deaf(Recorder);
 impl Source for Deaf {
     fn reacts(&self) -> bool {
         false
@@ -520,7 +513,7 @@ fn messages_between_parts_are_those_of_one() {
         actions.extend(burst(Time::from_us(7), queue_pair(1, b, a), &[999, 1]));
         actions.push((Time::from_us(50), Action::Send { handle: 0, bytes: 1_001, message: 9 }));
         actions.extend([0, 1].map(|handle| (Time::from_us(200), Action::Stop { handle })));
-        let (script, log) = Script::new(actions);
+        let (script, log) = Recorder::new(actions);
         let sources: Vec<Box<dyn Source>> = vec![Box::new(Deaf(script))];
         // Each switch with its host.
         let part_of = if parts == 1 { vec![0; 4] } else { vec![0, 1, 0, 1] };

@@ -112,7 +112,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
         net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
         net.plan.run.stop = Time::from_us(500);
-        let world = net.run_under(Scripted::rates(&[gbps]), List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+        let world = net.run_under(Scripted::rates(&[gbps]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
         world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9
     };
     // 52 packets per round trip of 4174 ns: 83 out on each of two links, 4 back on each, and 4 us.
@@ -128,7 +128,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
         net.plan.hosts[0].ack_delay = Span::from_us(10);
         net.plan.run.stop = Time::from_us(1_000);
-        let world = net.run_under(Scripted::rates(&[25]), List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+        let world = net.run_under(Scripted::rates(&[25]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
         world.counters.delivered_bytes as f64 * 8.0 / 1_000e-6 / 1e9
     };
     let per_round = |packets: f64| packets * 8_000.0 / 14.174e-6 / 1e9;
@@ -137,7 +137,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
     let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
     net.plan.hosts[0].nic.pace = false;
     net.plan.run.stop = Time::from_us(500);
-    let world = net.run_under(Scripted::rates(&[25]), List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+    let world = net.run_under(Scripted::rates(&[25]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
     let unpaced = world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9;
     assert!(unpaced > 90.0, "line rate, whatever the scheme says: {unpaced}");
 }
@@ -151,7 +151,7 @@ fn a_nic_that_scans_has_one_wake_up() {
         net.plan.hosts[0].nic.scheduler = scheduler;
         // The first flow may send every 8.384 us, the second every 0.8384 us.
         let flows = vec![(Time::ZERO, flow(0, 1, 2, 10_000)), (Time::from_us(1), flow(1, 1, 3, 2_000))];
-        let world = net.run_under(Scripted::rates(&[1, 10]), List::boxed(flows));
+        let world = net.run_under(Scripted::rates(&[1, 10]), Script::flows(flows));
         acked_ns(&world)[1]
     };
     let apart = finish(NicScheduler::Ready);
@@ -254,8 +254,7 @@ fn the_largest_product_need_not_be_that_of_the_longest_round_trip() {
     let mut net = with_rules(Net::new());
     let switch = net.switch("s");
     for (i, gbps) in [25, 100, 100].into_iter().enumerate() {
-        let host = net.host(&format!("h{i}"));
-        net.link(host, switch, gbps, Span::from_us(1));
+        net.host_at(&format!("h{i}"), switch, gbps, Span::from_us(1));
     }
     net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, at_line_rate: false, scales: false });
     let world = net.run(vec![(Time::ZERO, flow(0, 2, 3, 300_000))]);

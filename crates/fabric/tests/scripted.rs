@@ -1,6 +1,6 @@
 //! One scheme type for all tests, so that the network is compiled once: it makes whatever points a test hands it.
 
-use crate::common::{List, Net};
+use crate::common::{Net, Script};
 use crate::control::Control;
 use crate::shaper::Gate;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ pub type World = xoff_fabric::world::World<Scripted>;
 impl Net {
     /// Runs these flows to the end, with PFC alone.
     pub fn run(self, flows: Vec<(Time, FlowSpec)>) -> World {
-        self.run_under(Scripted::uncontrolled(), List::boxed(flows))
+        self.run_under(Scripted::uncontrolled(), Script::flows(flows))
     }
     /// Runs a source under a scheme to the end.
     pub fn run_under(self, scheme: Scripted, source: Box<dyn Source>) -> World {

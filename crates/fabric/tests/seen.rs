@@ -27,7 +27,7 @@ fn idle_run(probe: Option<Span>, stop_when_idle: bool, parts: bool) -> World {
         })
         .into_iter()
         .collect();
-    let flows = vec![List::boxed(vec![(Time::ZERO, flow(0, src, dst, 100_000))])];
+    let flows = vec![Script::flows(vec![(Time::ZERO, flow(0, src, dst, 100_000))])];
     let mut world = match parts {
         true => World::in_parts(net.plan, vec![Scripted::uncontrolled()], flows, vec![0, 1, 0, 1]),
         false => World::new(net.plan, vec![Scripted::uncontrolled()], flows),
@@ -69,7 +69,7 @@ fn what_is_left_of_a_frame_is_counted_at_the_rate_it_is_sent_with() {
         let mut world = World::new(
             net.plan,
             vec![Scripted::uncontrolled()],
-            vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])],
+            vec![Script::flows(vec![(Time::ZERO, endless(0, 1, 2))])],
         );
         world.watch_activity();
         world.run_to_end();

@@ -135,7 +135,7 @@ fn probe(net: &mut Net, what: ProbeTarget, every: Span) {
 }
 
 fn run(net: Net, scheme: &Shaping, flows: Vec<(Time, FlowSpec)>) -> World {
-    let world = net.run_under(scheme.scheme(), List::boxed(flows));
+    let world = net.run_under(scheme.scheme(), Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     world

@@ -113,7 +113,7 @@ impl ReactionPoint for Rp {
 }
 /// Runs to the end; the books must balance and nothing be left.
 fn run(net: Net, toy: &Toy, flows: Vec<(Time, FlowSpec)>) -> (World, Vec<Seen>) {
-    let world = net.run_under(toy.scheme(), List::boxed(flows));
+    let world = net.run_under(toy.scheme(), Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     let seen = toy.seen.lock().unwrap().clone();

@@ -15,7 +15,7 @@ fn a_window_of_ten_packets_sends_ten_per_round_trip() {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.run.stop = Time::from_ms(10);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
-        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+        let world = net.run_under(scheme, Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
         // Data and ACK over two hops each.
         let rtt_us = 40.0 + 2.0 * (1082.0 + 86.0) * 80e-6;
         let rounds = 10_000.0 / rtt_us;
@@ -75,7 +75,7 @@ fn a_window_below_what_an_ack_speaks_for_still_moves() {
         net.plan.hosts[0].ack_every = every;
         net.plan.run.stop = Time::from_ms(10);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
-        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+        let world = net.run_under(scheme, Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
         let rounds = 10_000.0 / (40.0 + 2.0 * (1082.0 + 86.0) * 80e-6);
         let packets = world.counters.data_packets_delivered as f64;
         let at_least = if window == 10_000 { 0.85 } else { 0.99 };
@@ -92,7 +92,7 @@ fn coalesced_acks_leave_a_window_of_one_round_trip_its_line() {
         (net.plan.hosts[0].mtu_bytes, net.plan.hosts[0].ack_every) = (4096, every);
         net.plan.run.stop = Time::from_us(500);
         let scheme = Scripted::limits(vec![Limits { rate_bps: 400e9, window_bytes }]);
-        let world = net.run_under(scheme, List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]));
+        let world = net.run_under(scheme, Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
         (world.counters.data_packets_delivered as f64, world.counters.acks_sent as f64)
     };
     let (all, acks) = delivered(1, 213_000);
@@ -174,7 +174,7 @@ fn rate_change_in_mid_gap_moves_the_next_packet() {
     let mut net = Net::star(2, 100, Span::from_us(1));
     net.plan.hosts[0].mtu_bytes = 1024;
     let spec = FlowSpec { rate_cap: Some(BitRate::from_gbps(10)), ..flow(0, 1, 2, 2048) };
-    let source = Both(List::boxed(vec![(Time::ZERO, spec)]), Halve(false));
+    let source = Both(Script::flows(vec![(Time::ZERO, spec)]), Halve(false));
     let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     let second_left = world.flows[0].delivered_at.unwrap().ps() - 2 * (1106 * 80 + 1_000_000);
     assert_eq!(second_left, 2 * 884_800);
@@ -511,7 +511,7 @@ fn a_flow_stopped_while_its_link_fails_leaves_no_trace() {
         Fault { at: Time::from_us(200), what: FaultKind::LinkUp { link: 0 } },
     ];
     let later = [(1, 2), (2, 3)].map(|(handle, dst)| (Time::from_us(100), flow(handle, 1, dst, 1_000_000)));
-    let list = List::boxed([(Time::ZERO, endless(0, 1, 2))].into_iter().chain(later).collect());
+    let list = Script::flows([(Time::ZERO, endless(0, 1, 2))].into_iter().chain(later).collect());
     let source = StopAt(list, Some(Time::from_us(50)));
     let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     assert!(world.failure.is_none(), "{:?}", world.failure);

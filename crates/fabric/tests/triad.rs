@@ -112,7 +112,7 @@ fn telemetry_notices_and_timers_go_all_the_way() {
             (Time::ZERO, spec)
         })
         .collect();
-    let world = net.run_under(everything(&seen), List::boxed(flows));
+    let world = net.run_under(everything(&seen), Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let (acks, hops) = (seen.acks.load(Relaxed), seen.hops.load(Relaxed));
     assert_eq!(acks, 400);

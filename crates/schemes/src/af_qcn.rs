@@ -43,7 +43,6 @@ params! {
     }
 }
 
-/// A configured AF-QCN.
 pub type AfQcn = Family<Box<Cp>>;
 
 impl Member for Box<Cp> {

@@ -24,7 +24,6 @@ params! {
     }
 }
 
-/// A configured FQCN.
 pub type Fqcn = Family<Box<Cp>>;
 
 impl Member for Box<Cp> {

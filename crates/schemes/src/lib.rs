@@ -1,39 +1,39 @@
 //! Congestion-control schemes, one file (or folder) each, and the registry that lists them.
 //!
 //! To add a scheme: write its file with a type that implements [`Configured`], and add its two
-//! lines below, `pub mod` and the registry entry (under `overlays`, as a [`stack::Stack`], if it
+//! lines below, `mod` and the registry entry (under `overlays`, as a [`stack::Stack`], if it
 //! works together with another scheme). Everything else (names, parameters, scenario
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 #![warn(missing_docs)]
 
-pub mod af_qcn;
-pub mod dcqcn;
-pub mod dctcp;
+mod af_qcn;
+mod dcqcn;
+mod dctcp;
 #[cfg(test)]
 mod effect_tests;
-pub mod fqcn;
-pub mod hpcc;
-pub mod mercury;
+mod fqcn;
+mod hpcc;
+mod mercury;
 pub mod mlcc;
-pub mod none;
-pub mod np_ecn;
-pub mod pacc;
+mod none;
+mod np_ecn;
+mod pacc;
 pub mod param;
 pub mod parts;
 pub mod pcn;
-pub mod powertcp;
-pub mod qcn;
+mod powertcp;
+mod qcn;
 pub mod rcm;
 mod registry;
-pub mod rocc;
+mod rocc;
 pub mod stack;
-pub mod swift;
-pub mod tcd;
-pub mod tcp_newreno;
+mod swift;
+mod tcd;
+mod tcp_newreno;
 #[cfg(test)]
 mod testing;
-pub mod timely;
+mod timely;
 
 pub use registry::{
     Any, Configured, Overlay, SchemeSet, With, all, bases, controls_switches, find, first_limits, formats, install,

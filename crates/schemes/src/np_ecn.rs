@@ -31,7 +31,6 @@ const PRESETS: &[Preset] = presets! {
     "authors" from "the TCD authors' simulator" {}
 };
 
-/// A configured NP-ECN.
 #[derive(Clone, Debug)]
 pub struct NpEcn {
     params: Params,

@@ -12,6 +12,7 @@ use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::pi::Pi;
+use crate::parts::silent_receiver;
 use crate::{Configured, Overlay};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
@@ -47,7 +48,6 @@ const PRESETS: &[Preset] = presets! {
     "mercury" from "Mercury paper's account of PACC; the rest assumptions" {}
 };
 
-/// A configured PACC.
 #[derive(Clone, Debug)]
 pub struct Pacc {
     params: Params,
@@ -98,12 +98,9 @@ impl Overlay for Pacc {
 }
 
 impl Scheme for Pacc {
-    type Feedback = Cnp;
+    silent_receiver!(Cnp);
     type Cp = Box<Cp>;
-    type Np = Silent<Cnp>;
     type Rp = Rp;
-    type Transit = Absent<Cnp>;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let q_ref_bytes = self.params.q_ref.at_queue(at) as f64;
@@ -125,9 +122,6 @@ impl Scheme for Pacc {
             flows: FlowTable::new(),
             later: Vec::new(),
         })
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnp> {
-        Silent::default()
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         Rp { line_bps: of.line_rate.bps() as f64 }

@@ -15,7 +15,6 @@ use crate::parts::qcn_family::{Family, Member, PRESETS, Params};
 use crate::parts::qcn_sampler::{Cnm, Sample, Sampler};
 use xoff_fabric::scheme::*;
 
-/// A configured QCN.
 pub type Qcn = Family<Cp>;
 
 /// Section 3: the source of the sampled packet receives a CNM.

@@ -11,6 +11,7 @@ use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::frame_content;
 use crate::parts::pi::Pi;
+use crate::parts::silent_receiver;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -53,7 +54,6 @@ const PRESETS: &[Preset] = presets! {
 /// Section 3: gains fall in up to this many halvings of the rate.
 const MOST_LEVEL: f64 = 64.0;
 
-/// A configured RoCC.
 #[derive(Clone, Debug)]
 pub struct Rocc {
     params: Params,
@@ -96,12 +96,9 @@ impl Configured for Rocc {
 }
 
 impl Scheme for Rocc {
-    type Feedback = Fair;
+    silent_receiver!(Fair);
     type Cp = Box<Cp>;
-    type Np = Silent<Fair>;
     type Rp = Rp;
-    type Transit = Absent<Fair>;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let rate_unit_bps = self.params.rate_unit.at(at.rate).max(1.0);
@@ -126,9 +123,6 @@ impl Scheme for Rocc {
             flows: FlowTable::new(),
             clock: Clock::new(self.params.period),
         })
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Fair> {
-        Silent::default()
     }
     fn frame_content(&self, fair: &Fair) -> FrameContent {
         let rate_mbps = (fair.rate_bps / 1e6).round() as u32;

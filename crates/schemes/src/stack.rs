@@ -197,23 +197,17 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
     }
 
     fn on_ack_dequeue(&mut self, view: &QueueView) {
-        if let Some(base) = &mut self.base {
-            base.on_ack_dequeue(view);
-        }
+        self.base.iter_mut().for_each(|base| base.on_ack_dequeue(view));
         self.own.on_ack_dequeue(view);
     }
 
     fn on_pause_change(&mut self, view: &QueueView) {
-        if let Some(base) = &mut self.base {
-            base.on_pause_change(view);
-        }
+        self.base.iter_mut().for_each(|base| base.on_pause_change(view));
         self.own.on_pause_change(view);
     }
 
     fn on_resume_again(&mut self, view: &QueueView) {
-        if let Some(base) = &mut self.base {
-            base.on_resume_again(view);
-        }
+        self.base.iter_mut().for_each(|base| base.on_resume_again(view));
         self.own.on_resume_again(view);
     }
 
@@ -272,9 +266,7 @@ impl<T: Overlay> NotificationPoint for Np<T> {
 
     fn on_telemetry(&mut self, now: Time, int: &IntStack) {
         self.own.on_telemetry(now, int);
-        if let Some(base) = &mut self.base {
-            base.on_telemetry(now, int);
-        }
+        self.base.iter_mut().for_each(|base| base.on_telemetry(now, int));
     }
 
     /// An ACK carries one feedback.
@@ -382,9 +374,7 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
 
     fn on_loss(&mut self, now: Time, loss: Loss) {
         self.own.on_loss(now, loss);
-        if let Some(base) = &mut self.base {
-            base.on_loss(now, loss);
-        }
+        self.base.iter_mut().for_each(|base| base.on_loss(now, loss));
         self.settle(now);
     }
 
@@ -398,17 +388,13 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
 
     fn on_congested(&mut self, now: Time) {
         self.own.on_congested(now);
-        if let Some(base) = &mut self.base {
-            base.on_congested(now);
-        }
+        self.base.iter_mut().for_each(|base| base.on_congested(now));
         self.settle(now);
     }
 
     fn on_hold(&mut self, now: Time) {
         self.own.on_hold(now);
-        if let Some(base) = &mut self.base {
-            base.on_hold(now);
-        }
+        self.base.iter_mut().for_each(|base| base.on_hold(now));
         self.settle(now);
     }
 

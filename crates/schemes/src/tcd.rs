@@ -63,7 +63,6 @@ const PRESETS: &[Preset] = presets! {
     "paper" from "SIGCOMM 2021 (from memory): eps = 0.05" { epsilon = "0.05" }
 };
 
-/// A configured TCD.
 #[derive(Clone, Debug)]
 pub struct Tcd {
     params: Params,

@@ -25,7 +25,6 @@ const PRESETS: &[Preset] = presets! {
     }
 };
 
-/// A configured NewReno.
 #[derive(Clone, Debug)]
 pub struct TcpNewReno {
     params: Arc<Params>,

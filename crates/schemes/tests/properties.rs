@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::List;
+use common::Script;
 use common::random::{network, traffic};
 use xoff_engine::{BitRate, Rng, Span, Time, stream};
 use xoff_fabric::packet::{Ecn, IntHop, IntStack};
@@ -303,7 +303,7 @@ fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<Strin
     plan.run.stall_after = Some(Span::from_ms(2000));
     plan.run.stop = Time::from_ms(60_000);
     let trouble = trouble(&mut plan, seed);
-    let mut world = xoff_schemes::world(plan, &[values], vec![List::boxed(flows)], None);
+    let mut world = xoff_schemes::world(plan, &[values], vec![Script::flows(flows)], None);
     world.run_to_end();
     assert_eq!((&world.failure, world.books()), (&None, Ok(())), "seed {seed}: {trouble:?}");
     (world.counters, std::mem::take(&mut world.flows), trouble)
@@ -382,7 +382,7 @@ fn without_trouble_nothing_is_lost() {
         let is_dynamic = matches!(plan.switches[0].pfc.thresholds, Thresholds::Dynamic { .. });
         classes += u32::from(plan.classes.list.len() == 3);
         let flows = traffic(seed, &plan, &hosts);
-        let mut world = xoff_schemes::world(plan, &[&select("none").unwrap()], vec![List::boxed(flows)], None);
+        let mut world = xoff_schemes::world(plan, &[&select("none").unwrap()], vec![Script::flows(flows)], None);
         world.run_to_end();
         let c = &world.counters;
         assert_eq!((&world.failure, c.flows_completed), (&None, c.flows_started), "seed {seed}");

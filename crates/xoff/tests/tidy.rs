@@ -152,7 +152,8 @@ fn the_rooms_of_the_fabric_have_a_direction() {
             continue;
         };
         for (number, line) in text.lines().enumerate() {
-            let code = line.split("//").next().unwrap_or_default();
+            // An exported macro belongs to no room.
+            let code = line.split("//").next().unwrap_or_default().replace("$crate::", "");
             for other in code.split("crate::").skip(1).filter_map(|rest| rest.split("::").next()) {
                 used += 1;
                 if other != *room && !may.contains(&other) {

@@ -39,9 +39,9 @@ pub trait PortsNow {
 /// What a flow did in one window at whose end it was alive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowWindow {
-    /// As [`PortWindow::window`].
+    /// Number of the window: [`PortWindow::window`].
     pub window: u32,
-    /// As [`crate::contract::record::FlowRecord::id`].
+    /// [`crate::contract::record::FlowRecord::id`] of the flow.
     pub flow: u32,
     /// Wire bytes put on the wire by its NIC.
     pub sent_wire_bytes: u64,
@@ -62,9 +62,9 @@ pub struct Activity {
     pub every: Span,
     /// The end of the run.
     pub until: Time,
-    /// By window, then by port.
+    /// Rows by window, then by port.
     pub ports: Vec<PortWindow>,
-    /// By window, then by flow.
+    /// Rows by window, then by flow.
     pub flows: Vec<FlowWindow>,
 }
 

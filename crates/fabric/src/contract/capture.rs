@@ -31,7 +31,7 @@ pub struct Frame {
     pub frame_bytes: u16,
     /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
-    /// As the frame leaves, marked by this queue or before.
+    /// ECN field as the frame leaves, marked by this queue or before.
     pub ecn: Ecn,
     /// Bytes it leaves behind in its queue.
     pub queue_bytes: u64,
@@ -44,15 +44,15 @@ pub struct Frame {
 /// A frame at a captured port of a network that sends real bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RawFrame {
-    /// As [`Frame::capture`].
+    /// Index of the capture: [`Frame::capture`].
     pub capture: u32,
-    /// As [`Frame::at`].
+    /// Time of the event: [`Frame::at`].
     pub at: Time,
-    /// As [`Frame::port`].
+    /// Port of the plan: [`Frame::port`].
     pub port: u32,
     /// From the Ethernet header on, without the FCS; all of them, or only the first.
     pub bytes: Vec<u8>,
-    /// As [`Frame::frame_bytes`].
+    /// Size of the frame: [`Frame::frame_bytes`].
     pub frame_bytes: u16,
     /// What is known of it beside its bytes; may be empty.
     pub comment: String,
@@ -115,7 +115,7 @@ pub struct Data {
     pub sent_at: Time,
     /// Whether it was sent before.
     pub resent: bool,
-    /// It wants an ACK.
+    /// AckReq is set.
     pub asks_ack: bool,
     /// Header bytes and ECN field of its scheme.
     pub format: Format,
@@ -136,7 +136,7 @@ pub struct Reply {
     pub expected: u32,
     /// First payload byte of that packet.
     pub expected_byte: u64,
-    /// It has them all.
+    /// The receiver has all packets.
     pub complete: bool,
     /// When the packet it acknowledges left its sender's NIC.
     pub sent_at: Time,
@@ -153,7 +153,7 @@ pub struct Reply {
 /// Whether and where a data packet was marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marked {
-    /// As it was sent.
+    /// The frame is as it was sent.
     No,
     /// At this egress, with what waited there when it was marked.
     At(Place),
@@ -164,7 +164,7 @@ pub enum Marked {
 /// An egress queue at some moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// Of the plan.
+    /// Port of the plan.
     pub port: u32,
     /// What waited there.
     pub queue_bytes: u64,
@@ -181,7 +181,7 @@ pub struct FlowName {
     pub src: u32,
     /// The receiving host, by node.
     pub dst: u32,
-    /// Of its data packets.
+    /// Class of its data packets.
     pub class: u8,
     /// Index of the scheme that controls it.
     pub scheme: u8,

@@ -14,7 +14,7 @@ use xoff_engine::{BitRate, Span, Time};
 /// What a switch control may know of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchFacts<'a> {
-    /// Of the run, for [`xoff_engine::stream`].
+    /// Seed of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// Its number among switches; stable for a given scenario.
     pub switch: u64,

@@ -4,6 +4,7 @@
 //! a packet ([`NextHop`]). Both only decide: they hold no port, event or packet, and the network calls them. A run in
 //! which every flow keeps one path has neither; its paths are resolved when flows start.
 
+use crate::contract::delegate::delegable;
 use crate::contract::packet::Ecn;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -16,16 +17,22 @@ pub struct PathFacts {
     pub flow: u64,
 }
 
+delegable! { $ delegate_path_choice
 /// Chooses a path for each packet of one flow, at its sender.
 pub trait PathChoice: Send {
     /// Returns the path of packet `psn`, which leaves now: a number below `paths`, which is at least 1.
+    #[inline]
     fn pick(&mut self, now: Time, psn: u32, paths: u16) -> u16;
     /// Takes note of an ACK or NAK: the path and the mark of the data packet that caused it, and its round trip.
-    fn on_ack(&mut self, _now: Time, _path: u16, _ecn: Ecn, _rtt: Span) {}
+    #[inline]
+    fn on_ack(&mut self, now: Time, path: u16, ecn: Ecn, rtt: Span) {}
     /// Takes note of a loss (a NAK, a timeout, or a retransmission that the reaction point asks for): the path that the
     /// oldest unacknowledged packet took last.
-    fn on_loss(&mut self, _now: Time, _path: u16) {}
+    #[inline]
+    fn on_loss(&mut self, now: Time, path: u16) {}
 }
+}
+pub(crate) use delegate_path_choice;
 
 /// What a next-hop choice may know of its switch.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +69,13 @@ pub struct Candidate {
     pub rate: BitRate,
 }
 
+delegable! { $ delegate_next_hop
 /// Chooses the next hop of each packet, at one switch.
 pub trait NextHop: Send {
     /// Returns the place of the chosen one among `candidates`, of which there are at least two. Their order is that of
     /// [`crate::network::plan::NextHops`].
+    #[inline]
     fn pick(&mut self, packet: &Forwarded, candidates: &[Candidate]) -> usize;
 }
+}
+pub(crate) use delegate_next_hop;

@@ -11,7 +11,7 @@ pub struct FrameContent {
     pub bytes: Vec<u8>,
     /// Flows it is about, by the numbers that schemes know; their addresses follow the bytes.
     pub flows: Vec<u32>,
-    /// The same for people.
+    /// Content in words.
     pub says: String,
 }
 
@@ -21,7 +21,7 @@ pub enum Carrier {
     /// A RoCE congestion notification packet.
     #[default]
     Cnp,
-    /// The same with the congestion mark in its own IP header.
+    /// A congestion notification packet with the congestion mark in its own IP header.
     MarkedCnp,
     /// A congestion notification message of IEEE 802.1Qau.
     Cnm {

@@ -96,7 +96,7 @@ impl Packet {
         }
     }
 
-    /// Of a PFC frame: the classes it is about, and those of them that must stop.
+    /// Classes that a PFC frame is about, and those of them that must stop.
     #[inline]
     pub fn pfc_classes(&self) -> (u8, u8) {
         debug_assert_eq!(self.kind, Kind::Pfc);

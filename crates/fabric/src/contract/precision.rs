@@ -25,7 +25,7 @@ pub enum Precision {
     /// Time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
     /// 80 m bytes, where m is the port's speed over 25 Gb/s.
     Header,
-    /// The same fields with one m (at least 1, at most 32) for all ports, bit for bit: the queue
+    /// Fields of the header with one m (at least 1, at most 32) for all ports, bit for bit: the queue
     /// wraps too, and the speed is one of five codes.
     Coded(u8),
 }
@@ -85,7 +85,7 @@ impl Fields {
         Fields { queue_units, ..Fields::wrapped(at, tx_bytes, queue_bytes, m) }
     }
 
-    /// As they stand in the header, behind what stands for the port's speed (3 bits).
+    /// Fields of the header, behind the three bits of the port's speed.
     #[inline]
     pub fn word(&self, code: u8) -> u64 {
         let time = u64::from(code) << TIME_BITS | self.nanoseconds;
@@ -104,7 +104,7 @@ impl Fields {
         ((time >> TIME_BITS) as u8, fields)
     }
 
-    /// As whoever reads the header understands it.
+    /// Record as it is read from the header.
     #[inline]
     pub fn hop(&self, rate: BitRate, m: u64) -> IntHop {
         IntHop {

@@ -7,7 +7,7 @@ use xoff_engine::{Span, Time};
 pub struct FlowRecord {
     /// In order of start.
     pub id: u32,
-    /// The same among the flows of its source.
+    /// Number among the flows of its source.
     pub number: u64,
     /// Index of its source, in the order in which the run was given them.
     pub source: u32,
@@ -35,7 +35,7 @@ pub struct FlowRecord {
     pub acked_at: Option<Time>,
     /// Delivery time of the same flow alone on an idle network, along the same path.
     pub ideal: Span,
-    /// Of its path on an idle network, as [`crate::network::plan::Model::base_rtt`] counts it.
+    /// Round trip of its path on an idle network, as [`crate::network::plan::Model::base_rtt`] counts it.
     pub base_rtt: Span,
     /// Data packets put on the wire by the sender, retransmissions included.
     pub packets_sent: u64,
@@ -217,9 +217,9 @@ pub enum Metric {
 /// Something that a reaction point remembers and that people want to see: the paper's alpha, its target rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Variable {
-    /// As in the column `metric` of `series.parquet`: lower case, with underscores, and of no other metric.
+    /// Name in the column `metric` of `series.parquet`: lower case, with underscores, and of no other metric.
     pub name: &'static str,
-    /// Of its values: `Gbps`, `us`, `bytes`, `1` for plain numbers.
+    /// Unit of its values: `Gbps`, `us`, `bytes`, `1` for plain numbers.
     pub unit: &'static str,
     /// A sentence.
     pub meaning: &'static str,
@@ -246,9 +246,9 @@ pub struct Counters {
     pub data_packets_discarded: u64,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
-    /// By receivers; NAKs apart.
+    /// ACKs of receivers, without NAKs.
     pub acks_sent: u64,
-    /// By receivers, repetitions included.
+    /// NAKs of receivers, repetitions included.
     pub naks_sent: u64,
     /// Receiver- and switch-originated congestion notifications.
     pub notifications_sent: u64,
@@ -333,7 +333,7 @@ pub struct PortReport {
     pub resume_frames: u64,
     /// PAUSEs that only prolonged a timed one.
     pub refresh_frames: u64,
-    /// By index of [`crate::network::plan::Classes::list`].
+    /// One per class, in the order of [`crate::network::plan::Classes::list`].
     pub classes: Vec<ClassReport>,
 }
 
@@ -450,7 +450,7 @@ pub struct LosslessDrop {
     pub headroom_bytes: u64,
     /// What its link can still send after a PAUSE: [`crate::network::pfc::PauseLoop::required`].
     pub headroom_required_bytes: u64,
-    /// Of the whole switch, all ports and classes.
+    /// Bytes in the buffer of the switch, of all ports and classes.
     pub buffer_used_bytes: u64,
     /// Size of the switch's buffer.
     pub buffer_bytes: u64,

@@ -8,12 +8,13 @@
 
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::contract::delegate::delegable;
+pub use crate::contract::facts::{FlowFacts, InterDomain, QueueFacts};
 pub use crate::contract::frame_content::{Carrier, FrameContent};
 use crate::contract::packet::{Ecn, IntStack};
 use crate::contract::precision::Precision;
 pub use crate::contract::record::Variable;
 use xoff_engine::rng::mix;
-use xoff_engine::{BitRate, SharedRandom, Span, Time};
+use xoff_engine::{BitRate, Span, Time};
 
 delegable! { $ delegate_scheme
 /// A configured scheme: makes the state machines of ports and flows.
@@ -34,11 +35,11 @@ pub trait Scheme: Send + Sync {
     /// [`Absent`] unless the scheme controls whole switches.
     type Switch: SwitchControl + Send;
 
-    /// Of one egress queue, made once when the world is built.
+    /// Makes the congestion point of an egress queue, when the world is built.
     fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
-    /// Of one flow, made when it starts.
+    /// Makes the notification point of a flow, when it starts.
     fn notification_point(&self, of: &FlowFacts) -> Self::Np;
-    /// Of one flow, made when it starts.
+    /// Makes the reaction point of a flow, when it starts.
     fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
 
     /// Whether it controls switches: at most one scheme of a run may.
@@ -108,7 +109,7 @@ pub struct Format {
     /// Where packets may come out of order: one ACK per this many packets in order (or per
     /// [`HostSettings::ack_every`](crate::network::plan::HostSettings::ack_every), if that is more).
     pub ack_every: u32,
-    /// The same: how long an ACK may wait for more packets.
+    /// How long an ACK may wait for more packets, where packets may come out of order.
     pub ack_timeout: Span,
 }
 
@@ -137,121 +138,6 @@ pub enum Transport {
     Roce,
     /// The reaction point decides, by [`ReactionPoint::resend`], with timers of its own.
     Tcp,
-}
-
-/// What a congestion point may know of its place: one egress queue (port, class) of a switch.
-#[derive(Clone, Debug)]
-pub struct QueueFacts {
-    /// Of the run, for [`xoff_engine::stream`].
-    pub seed: u64,
-    /// Unique in the network; stable for a given scenario.
-    pub queue: u64,
-    /// Line rate of the port.
-    pub rate: BitRate,
-    /// The longest base round trip of the network.
-    pub max_base_rtt: Span,
-    /// Propagation of the link it feeds.
-    pub delay: Span,
-    /// Wire size of the largest data packet.
-    pub mtu_wire_bytes: u32,
-    /// Above which an ingress of the switch pauses, where that is static.
-    pub xoff_bytes: Option<u64>,
-    /// At or below which an ingress resumes, where that is static.
-    pub xon_bytes: Option<u64>,
-    /// The least that an ingress of the switch holds when PFC pauses it, alone in the buffer; `None`
-    /// in lossy classes.
-    pub pause_bytes: Option<u64>,
-    /// The link it feeds leads into another domain.
-    pub leaves_domain: bool,
-    /// The random stream that the whole run shares, if it does.
-    pub shared_random: Option<SharedRandom>,
-}
-
-impl QueueFacts {
-    /// A queue of this rate, with plain values for the rest: for tests and calculations.
-    pub fn at(rate: BitRate) -> QueueFacts {
-        QueueFacts {
-            seed: 1,
-            queue: 0,
-            rate,
-            max_base_rtt: Span::from_us(10),
-            delay: Span::from_us(1),
-            mtu_wire_bytes: 1082,
-            xoff_bytes: None,
-            xon_bytes: None,
-            pause_bytes: None,
-            leaves_domain: false,
-            shared_random: None,
-        }
-    }
-}
-
-/// What the two end points of a flow may know of it.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowFacts {
-    /// Of the run, for [`xoff_engine::stream`].
-    pub seed: u64,
-    /// A hash of what the flow is, for its random streams.
-    pub flow: u64,
-    /// Line rate of the sender's NIC.
-    pub line_rate: BitRate,
-    /// When its source started it.
-    pub start: Time,
-    /// The rate it starts at: line rate, unless the scenario says otherwise. A controlled flow that
-    /// starts below line rate is one in recovery: free to grow.
-    pub initial_rate: BitRate,
-    /// Of its path on an idle network, as [`Model::base_rtt`](crate::network::plan::Model::base_rtt) counts it.
-    pub base_rtt: Span,
-    /// The longest base round trip of the network.
-    pub max_base_rtt: Span,
-    /// What the in-flight cap counts as one bandwidth-delay product.
-    pub bdp_bytes: u64,
-    /// Payload of a full packet.
-    pub mtu_bytes: u32,
-    /// Wire size of a full packet.
-    pub mtu_wire_bytes: u32,
-    /// Share it deserves, where the scheme knows weights; 1 as a rule.
-    pub weight: u16,
-    /// Switches on its path when it starts.
-    pub hops: u8,
-    /// How long its receiver takes to acknowledge a packet.
-    pub ack_delay: Span,
-    /// How it crosses domains; `None` if both ends are in one.
-    pub inter_domain: Option<InterDomain>,
-}
-
-/// The two short stretches of a flow between domains.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct InterDomain {
-    /// Base round trip between the sender and the gateway out of its domain.
-    pub near_rtt: Span,
-    /// Base round trip between the gateway into the receiver's domain and the receiver.
-    pub far_rtt: Span,
-    /// Rate of the receiver's link.
-    pub far_line_rate: BitRate,
-}
-
-impl FlowFacts {
-    /// A flow of this line rate and base round trip, with plain values for the rest: for tests and
-    /// calculations.
-    pub fn at(line_rate: BitRate, base_rtt: Span) -> FlowFacts {
-        FlowFacts {
-            seed: 1,
-            flow: 0,
-            line_rate,
-            start: Time::ZERO,
-            initial_rate: line_rate,
-            base_rtt,
-            max_base_rtt: base_rtt,
-            bdp_bytes: line_rate.bytes_in(base_rtt),
-            mtu_bytes: 1000,
-            mtu_wire_bytes: 1082,
-            weight: 1,
-            hops: 1,
-            ack_delay: Span::ZERO,
-            inter_domain: None,
-        }
-    }
 }
 
 /// Which hooks of a congestion point the world must call.
@@ -360,7 +246,7 @@ pub struct PacketFacts {
     pub ends: u16,
     /// From the Ethernet header to the FCS: what queues count.
     pub frame_bytes: u32,
-    /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
+    /// The packet belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
     pub own: bool,
 }
 
@@ -382,7 +268,7 @@ pub struct Mark<'a> {
 /// A message of a switch to the source of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<F> {
-    /// As [`PacketFacts::flow`].
+    /// [`PacketFacts::flow`] of the flow.
     pub flow: u32,
     /// For [`ReactionPoint::on_feedback`].
     pub feedback: F,
@@ -391,7 +277,7 @@ pub struct Notice<F> {
 delegable! { $ delegate_congestion_point
 /// Watches one egress queue of a switch: marks, measures or notifies.
 pub trait CongestionPoint {
-    /// That of its [`Scheme`].
+    /// Feedback of its [`Scheme`].
     type Feedback: Copy;
 
     /// Which of the others to call; the same as long as the run goes on.
@@ -453,14 +339,14 @@ pub struct Received {
     pub wire_bytes: u32,
     /// Without headers.
     pub payload_bytes: u32,
-    /// As the switches left it.
+    /// ECN field, as the switches left it.
     pub ecn: Ecn,
 }
 
 delegable! { $ delegate_notification_point
 /// At the receiver, one per flow: turns what packets carry into feedback.
 pub trait NotificationPoint {
-    /// That of its [`Scheme`].
+    /// Feedback of its [`Scheme`].
     type Feedback: Copy;
 
     /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
@@ -519,7 +405,7 @@ pub struct Acked<'a> {
     pub ecn: Ecn,
     /// The telemetry of that packet, with [`Format::int`].
     pub int: Option<&'a IntStack>,
-    /// It repeats the ACK before it while data is outstanding ([`Transport::Tcp`] only).
+    /// The ACK repeats the one before it while data is outstanding ([`Transport::Tcp`] only).
     pub duplicate: bool,
     /// That packet had been sent more than once.
     pub resent: bool,
@@ -564,7 +450,7 @@ pub const TIMERS: usize = 4;
 delegable! { $ delegate_reaction_point
 /// At the sender, one per flow: turns feedback into a rate and a window.
 pub trait ReactionPoint {
-    /// That of its [`Scheme`].
+    /// Feedback of its [`Scheme`].
     type Feedback: Copy;
 
     /// Read after every hook.
@@ -610,8 +496,8 @@ pub trait ReactionPoint {
     fn timer(&self) -> Option<Time> {
         None
     }
-    /// The same, each of its timers apart: where the order of scheduling counts, every timer is an
-    /// event that was scheduled when it was set.
+    /// Its timers one by one: where the order of scheduling counts, every timer is an event that was
+    /// scheduled when it was set.
     fn timers(&self) -> [Option<Time>; TIMERS] {
         [self.timer(), None, None, None]
     }
@@ -622,7 +508,7 @@ delegable! { $ delegate_transit
 /// Acts on the packets of one flow between domains at the gateway into the receiver's. There the
 /// flow has a queue of its own, before the egress queue, and leaves it at the rate said here.
 pub trait Transit {
-    /// That of its [`Scheme`].
+    /// Feedback of its [`Scheme`].
     type Feedback: Copy;
 
     /// A data packet comes in; `queue_bytes` wait in the flow's queue already.

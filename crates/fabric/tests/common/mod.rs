@@ -39,13 +39,17 @@ impl Net {
         self.plan.links.push(Link { a, b, a_to_b: direction, b_to_a: direction });
         (self.plan.links.len() as u32 - 1) * 2
     }
+    /// Returns a host on a switch, and its port.
+    pub fn host_at(&mut self, name: &str, switch: u32, gbps: u64, delay: Span) -> (u32, u32) {
+        let host = self.host(name);
+        (host, self.link(host, switch, gbps, delay))
+    }
     /// `n` hosts on one switch.
     pub fn star(n: usize, gbps: u64, delay: Span) -> Net {
         let mut net = Net::new();
         let switch = net.switch("s0");
         for i in 0..n {
-            let host = net.host(&format!("h{i}"));
-            net.link(host, switch, gbps, delay);
+            net.host_at(&format!("h{i}"), switch, gbps, delay);
         }
         net
     }
@@ -59,28 +63,35 @@ pub fn endless(handle: u32, src: u32, dst: u32) -> FlowSpec {
     FlowSpec::new(handle, src, dst)
 }
 
-/// Explicit flows at explicit times.
-pub struct List {
-    flows: Vec<(Time, FlowSpec)>,
+/// Source that does given things at given times.
+pub struct Script {
+    actions: Vec<(Time, Action)>,
     next: usize,
 }
 
-impl List {
-    pub fn boxed(mut flows: Vec<(Time, FlowSpec)>) -> Box<dyn Source> {
-        flows.sort_by_key(|(at, _)| *at);
-        Box::new(List { flows, next: 0 })
+impl Script {
+    pub fn new(mut actions: Vec<(Time, Action)>) -> Script {
+        actions.sort_by_key(|(at, _)| *at);
+        Script { actions, next: 0 }
+    }
+    pub fn boxed(actions: Vec<(Time, Action)>) -> Box<dyn Source> {
+        Box::new(Script::new(actions))
+    }
+    /// Flows at given times.
+    pub fn flows(flows: Vec<(Time, FlowSpec)>) -> Box<dyn Source> {
+        Script::boxed(flows.into_iter().map(|(at, spec)| (at, Action::Start(spec))).collect())
     }
 }
 
-impl Source for List {
+impl Source for Script {
     fn next(&self) -> Option<Time> {
-        self.flows.get(self.next).map(|(at, _)| *at)
+        self.actions.get(self.next).map(|(at, _)| *at)
     }
     fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-        while let Some((at, spec)) = self.flows.get(self.next)
+        while let Some((at, action)) = self.actions.get(self.next)
             && *at == now
         {
-            out.push(Action::Start(spec.clone()));
+            out.push(action.clone());
             self.next += 1;
         }
     }

@@ -27,10 +27,8 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
     }
     let hosts: Vec<u32> = (0..2 + rng.below(7))
         .map(|i| {
-            let host = net.host(&format!("h{i}"));
             let switch = switches[rng.below(switches.len() as u64) as usize];
-            net.link(host, switch, rate(), Span::from_ns(rng.below(5_000)));
-            host
+            net.host_at(&format!("h{i}"), switch, rate(), Span::from_ns(rng.below(5_000))).0
         })
         .collect();
     net.plan.hosts[0].mtu_bytes = [256, 1000, 1024, 4096][rng.below(4) as usize];

@@ -23,7 +23,6 @@ use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
-/// A configured DCQCN.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     /// Shared by all flows: a flow's own state stays small.

@@ -12,6 +12,7 @@ use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::newreno;
 use crate::parts::red::Red;
 use crate::parts::rounding;
+use crate::parts::silent_receiver;
 use crate::tcp_newreno::tcp_format;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Time};
@@ -84,7 +85,6 @@ impl Params {
     }
 }
 
-/// A configured DCTCP.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     params: Arc<Params>,
@@ -125,12 +125,9 @@ impl Configured for Dctcp {
 }
 
 impl Scheme for Dctcp {
-    type Feedback = ();
+    silent_receiver!(());
     type Cp = Cp;
-    type Np = Silent;
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
         let params = &*self.params;
@@ -148,9 +145,6 @@ impl Scheme for Dctcp {
             MarkAt::Never => Hooks::NONE,
         };
         Cp { red, hooks }
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         match self.params.form {

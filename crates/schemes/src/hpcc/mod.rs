@@ -13,6 +13,7 @@ use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::hpcc_law::{self, HpccLaw, Settings, Step};
 use crate::parts::int::{self, IntPoint};
 use crate::parts::round_trip;
+use crate::parts::silent_receiver;
 use xoff_engine::Time;
 use xoff_fabric::scheme::*;
 
@@ -63,7 +64,6 @@ const UTILISATION: Variable = Variable {
     meaning: "Smoothed utilisation of the busiest hop, U of the paper: 1 is its bandwidth-delay product in flight.",
 };
 
-/// A configured HPCC.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
     params: Params,
@@ -97,19 +97,12 @@ impl Hpcc {
 }
 
 impl Scheme for Hpcc {
-    type Feedback = ();
+    silent_receiver!(());
     type Cp = IntPoint;
-    type Np = Silent;
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
         IntPoint::new(self.params.int.precision(), at)
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {

@@ -15,6 +15,7 @@
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::frame_content;
+use crate::parts::silent_receiver;
 use crate::{Configured, Overlay, SchemeSet, base};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -69,7 +70,6 @@ const PRESETS: &[Preset] = presets! {
     "large" from "J. Cloud Computing 2024, large-scale settings" { base_rtt_from = "fixed", base_rtt = "12us" }
 };
 
-/// A configured Mercury.
 #[derive(Clone, Debug)]
 pub struct Mercury {
     params: Arc<Params>,
@@ -150,12 +150,9 @@ impl Mercury {
 }
 
 impl Scheme for Mercury {
-    type Feedback = Cnp;
+    silent_receiver!(Cnp);
     type Cp = Cp;
-    type Np = Silent<Cnp>;
     type Rp = Rp;
-    type Transit = Absent<Cnp>;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
         let kmin = self.params.kmin.at_queue(at);
@@ -182,10 +179,6 @@ impl Scheme for Mercury {
             prune_at: 64,
             all_at: Time::ZERO,
         }))
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnp> {
-        Silent::default()
     }
 
     fn frame_content(&self, cnp: &Cnp) -> FrameContent {

@@ -33,6 +33,17 @@ from_value! {
     bool: Flag;
 }
 
+/// Types of values in a scheme, by kind of parameter.
+#[doc(hidden)]
+pub mod types {
+    pub use crate::param::value::{BytesByRate, NumberByRate, RateValue as Rate, TimeByRate};
+    pub use xoff_engine::Span as Time;
+    pub type Bytes = u64;
+    pub type Number = f64;
+    pub type Count = u64;
+    pub type Flag = bool;
+}
+
 /// A scheme's parameters as one documented struct, from which their table, their types and their choices follow.
 ///
 /// ```
@@ -130,35 +141,11 @@ macro_rules! params {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __param_type {
-    (Time) => {
-        $crate::param::Span
-    };
-    (Rate) => {
-        $crate::param::RateValue
-    };
-    (Bytes) => {
-        u64
-    };
-    (BytesByRate) => {
-        $crate::param::BytesByRate
-    };
-    (TimeByRate) => {
-        $crate::param::TimeByRate
-    };
-    (NumberByRate) => {
-        $crate::param::NumberByRate
-    };
-    (Number) => {
-        f64
-    };
-    (Count) => {
-        u64
-    };
-    (Flag) => {
-        bool
-    };
-    ($choice:ident { $($rest:tt)* }) => {
+    ($choice:ident { $($choices:tt)* }) => {
         $choice
+    };
+    ($kind:ident) => {
+        $crate::param::types::$kind
     };
 }
 

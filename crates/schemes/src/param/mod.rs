@@ -9,9 +9,9 @@ mod value;
 
 pub use crate::{params, presets};
 pub use declare::FromValue;
-pub use value::{BytesByRate, NumberByRate, ParamKind, RateValue, TimeByRate, Value, ValueError};
 #[doc(hidden)]
-pub use xoff_engine::Span;
+pub use declare::types;
+pub use value::{BytesByRate, NumberByRate, ParamKind, RateValue, TimeByRate, Value, ValueError};
 use xoff_fabric::scheme::Variable;
 
 /// Everything there is to know of a scheme without running it.

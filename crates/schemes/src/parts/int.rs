@@ -156,15 +156,7 @@ mod tests {
     use xoff_engine::{BitRate, Time};
 
     fn view(us: u64, tx_bytes: u64, port_bytes: u64) -> QueueView {
-        QueueView {
-            now: Time::from_us(us),
-            queue_bytes: port_bytes / 2,
-            queue_packets: 1,
-            port_bytes,
-            tx_bytes,
-            rate: BitRate::from_gbps(100),
-            paused: false,
-        }
+        QueueView { port_bytes, tx_bytes, ..QueueView::at(BitRate::from_gbps(100), Time::from_us(us), port_bytes / 2) }
     }
 
     fn point(precision: Precision, queue: u64) -> IntPoint {

@@ -16,21 +16,28 @@ pub mod red;
 pub mod round_trip;
 pub mod rounding;
 
-/// What an `impl Scheme` says where the sender works alone, from ACKs: nothing at switches, nothing of
-/// its own at receivers.
-macro_rules! sender_alone {
-    () => {
-        type Feedback = ();
-        type Cp = xoff_fabric::scheme::Silent;
-        type Np = xoff_fabric::scheme::Silent;
-        type Transit = xoff_fabric::scheme::Absent;
+/// What an `impl Scheme` says where receivers only acknowledge: nothing at receivers and gateways, no switch control.
+macro_rules! silent_receiver {
+    ($feedback:ty) => {
+        type Feedback = $feedback;
+        type Np = xoff_fabric::scheme::Silent<$feedback>;
+        type Transit = xoff_fabric::scheme::Absent<$feedback>;
         type Switch = xoff_fabric::scheme::Absent;
 
-        fn congestion_point(&self, _: &xoff_fabric::scheme::QueueFacts) -> Self::Cp {
+        fn notification_point(&self, _: &xoff_fabric::scheme::FlowFacts) -> Self::Np {
             Default::default()
         }
+    };
+}
+pub(crate) use silent_receiver;
 
-        fn notification_point(&self, _: &xoff_fabric::scheme::FlowFacts) -> Self::Np {
+/// What an `impl Scheme` says where the sender works alone, from ACKs: nothing at switches either.
+macro_rules! sender_alone {
+    () => {
+        $crate::parts::silent_receiver!(());
+        type Cp = xoff_fabric::scheme::Silent;
+
+        fn congestion_point(&self, _: &xoff_fabric::scheme::QueueFacts) -> Self::Cp {
             Default::default()
         }
     };

@@ -5,6 +5,7 @@
 
 use super::qcn_limiter::{self, Limiter};
 use super::qcn_sampler::{self, Cnm};
+use super::silent_receiver;
 use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::{Configured, Overlay};
 use std::sync::Arc;
@@ -78,18 +79,12 @@ impl<M: Member> Configured for Family<M> {
 impl<M: Member> Overlay for Family<M> {}
 
 impl<M: Member> Scheme for Family<M> {
-    type Feedback = Cnm;
+    silent_receiver!(Cnm);
     type Cp = M;
-    type Np = Silent<Cnm>;
     type Rp = Limiter;
-    type Transit = Absent<Cnm>;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> M {
         M::at(&self.params, at)
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
-        Silent::default()
     }
     fn reaction_point(&self, of: &FlowFacts) -> Limiter {
         Limiter::new(&self.limiter, of)

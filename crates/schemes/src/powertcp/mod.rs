@@ -20,6 +20,7 @@ pub use theta::ThetaPowerTcp;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{self, IntPoint, Precision, Previous};
+use crate::parts::silent_receiver;
 use spec::{Arithmetic, Floor, IntBytes, LawParams, Params, Step, Variant};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -153,7 +154,6 @@ impl Law {
     }
 }
 
-/// A configured PowerTCP.
 #[derive(Clone, Debug)]
 pub struct PowerTcp {
     params: Params,
@@ -199,20 +199,13 @@ impl PowerTcp {
 }
 
 impl Scheme for PowerTcp {
-    type Feedback = ();
+    silent_receiver!(());
     type Cp = IntPoint;
-    type Np = Silent;
     type Rp = Form<Rp>;
-    type Transit = Absent;
-    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
         let point = IntPoint::new(self.settings.precision, at);
         if self.params.int_bytes == IntBytes::Arrived { point.counting_arrivals() } else { point }
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Form<Rp> {

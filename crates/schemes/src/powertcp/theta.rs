@@ -11,7 +11,6 @@ use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
-/// A configured theta-PowerTCP.
 #[derive(Clone, Debug)]
 pub struct ThetaPowerTcp {
     params: ThetaParams,

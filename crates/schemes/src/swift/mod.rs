@@ -69,7 +69,6 @@ const PRESETS: &[Preset] = presets! {
     }
 };
 
-/// A configured Swift.
 #[derive(Clone, Debug)]
 pub struct Swift {
     params: Arc<Params>,

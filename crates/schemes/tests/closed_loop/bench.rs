@@ -1,13 +1,12 @@
 //! A network under test: small topologies, long flows, and what they settle to.
 #![allow(dead_code, unused_imports)]
 
-use crate::common::List;
-pub use crate::common::{GBPS, Net, endless, flow};
+pub use crate::common::{GBPS, Net, Script, endless, flow};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Probe, ProbeTarget};
 use xoff_fabric::record::{Metric, Sample};
 use xoff_fabric::simulation::Simulation;
-use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::traffic::{FlowSpec, Source};
 use xoff_schemes::param::ParamValues;
 
 /// A scheme by name (`mercury+timely` for an overlay and its base) with some parameters set.
@@ -58,7 +57,7 @@ impl Bench {
     pub fn world(mut self, stop: Time) -> Box<dyn Simulation> {
         self.net.plan.run.stop = stop;
         self.net.plan.run.stop_when_idle = false;
-        self.sources.insert(0, List::boxed(self.flows));
+        self.sources.insert(0, Script::flows(self.flows));
         xoff_schemes::world(self.net.plan, &self.schemes.iter().collect::<Vec<_>>(), self.sources, None)
     }
 
@@ -106,6 +105,12 @@ impl Outcome {
         (0..n).map(|entity| mean_of(&self.within(metric, entity, from, to))).collect()
     }
 
+    /// Mean of a metric of the flows with a label, sampled after `from` and until `to`.
+    pub fn mean_of_label(&self, metric: Metric, label: u32, from: Time, to: Time) -> f64 {
+        let of = |s: &&Sample| s.metric == metric && s.label == label && from < s.at && s.at <= to;
+        mean_of(&self.world.samples.iter().filter(of).map(|s| s.value).collect::<Vec<_>>())
+    }
+
     /// Bytes delivered per flow, in the order of their ids.
     pub fn delivered(&self) -> Vec<f64> {
         let mut flows: Vec<_> = self.world.flows.iter().collect();
@@ -128,33 +133,6 @@ pub fn deviation_of(values: &[f64]) -> f64 {
 pub fn assert_near(values: &[f64], expected: &[f64], tolerance: f64) {
     let near = values.iter().zip(expected).all(|(v, e)| (v / e - 1.0).abs() <= tolerance);
     assert!(near && values.len() == expected.len(), "{values:.4?} instead of {expected:.4?}");
-}
-
-/// A source that does given things at given times.
-pub struct Script {
-    actions: Vec<(Time, Action)>,
-    next: usize,
-}
-
-impl Script {
-    pub fn boxed(mut actions: Vec<(Time, Action)>) -> Box<dyn Source> {
-        actions.sort_by_key(|(at, _)| *at);
-        Box::new(Script { actions, next: 0 })
-    }
-}
-
-impl Source for Script {
-    fn next(&self) -> Option<Time> {
-        self.actions.get(self.next).map(|(at, _)| *at)
-    }
-    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-        while let Some((at, action)) = self.actions.get(self.next)
-            && *at == now
-        {
-            out.push(action.clone());
-            self.next += 1;
-        }
-    }
 }
 
 /// Jain's index of fairness: 1 when all are equal.

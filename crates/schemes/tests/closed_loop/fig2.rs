@@ -40,10 +40,7 @@ pub fn run(scheme: ParamValues, xoff_bytes: u64) -> Fig2 {
     let delay = Span::from_us(4);
     let [s1, s2, s3] = ["S1", "S2", "S3"].map(|name| net.switch(name));
     let (p1, p2) = (net.link(s1, s2, 40, delay), net.link(s2, s3, 40, delay));
-    let mut host = |name: String, switch, gbps| {
-        let host = net.host(&name);
-        (host, net.link(host, switch, gbps, delay))
-    };
+    let mut host = |name: String, switch, gbps| net.host_at(&name, switch, gbps, delay);
     let [h1, h2] = ["H1", "H2"].map(|name| host(name.into(), s1, 20));
     let [r1, r2] = ["R1", "R2"].map(|name| host(name.into(), s3, 40));
     let senders: Vec<_> = (1..=8).map(|i| host(format!("B{i}"), s3, 40)).collect();
@@ -88,10 +85,7 @@ impl Fig2 {
     }
     /// Wire throughput over a time after the burst began.
     pub fn throughput(&self, label: u32, from_us: u64, to_us: u64) -> f64 {
-        let within = |at: Time| at > BURST + Span::from_us(from_us) && at <= BURST + Span::from_us(to_us);
-        let of = |s: &&xoff_fabric::record::Sample| s.metric == Metric::FlowThroughput && s.label == label;
-        let values: Vec<f64> =
-            self.outcome.world.samples.iter().filter(of).filter(|s| within(s.at)).map(|s| s.value).collect();
-        values.iter().sum::<f64>() / values.len() as f64 * WIRE_PER_PAYLOAD / 1e9
+        let (from, to) = (BURST + Span::from_us(from_us), BURST + Span::from_us(to_us));
+        self.outcome.mean_of_label(Metric::FlowThroughput, label, from, to) * WIRE_PER_PAYLOAD / 1e9
     }
 }

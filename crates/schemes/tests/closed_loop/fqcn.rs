@@ -56,26 +56,19 @@ fn fqcn_8_6_parking_lot_is_max_min_fair_after_each_start() {
     for pair in switches.windows(2) {
         net.link(pair[0], pair[1], 10, RTT_QUARTER);
     }
-    let host = |net: &mut Net, name: &str, switch: usize| {
-        let host = net.host(name);
-        net.link(host, switches[switch], 10, RTT_QUARTER);
-        host
-    };
+    let mut host = |name: String, switch: usize| net.host_at(&name, switches[switch], 10, RTT_QUARTER).0;
     // From switch, to switch: one flow over both, three more over A, two more over B.
     let flows = [(0, 2), (0, 1), (1, 2), (0, 1), (0, 1), (1, 2)];
-    let mut bench = {
-        let ends: Vec<(u32, u32)> = flows
-            .iter()
-            .enumerate()
-            .map(|(i, &(from, to))| (host(&mut net, &format!("a{i}"), from), host(&mut net, &format!("b{i}"), to)))
-            .collect();
-        let mut bench = Bench::new(net, scheme("fqcn", &[]));
-        for (i, (src, dst)) in ends.into_iter().enumerate() {
-            let spec = FlowSpec { probed: true, ..endless(i as u32, src, dst) };
-            bench.start(Time::from_ms(200 * i as u64), spec);
-        }
-        bench
-    };
+    let ends: Vec<(u32, u32)> = flows
+        .iter()
+        .enumerate()
+        .map(|(i, &(from, to))| (host(format!("a{i}"), from), host(format!("b{i}"), to)))
+        .collect();
+    let mut bench = Bench::new(net, scheme("fqcn", &[]));
+    for (i, (src, dst)) in ends.into_iter().enumerate() {
+        let spec = FlowSpec { probed: true, ..endless(i as u32, src, dst) };
+        bench.start(Time::from_ms(200 * i as u64), spec);
+    }
     quiet(&mut bench);
     let outcome = bench.run(Time::from_ms(1400));
     for (starts, expected) in [
@@ -107,11 +100,7 @@ fn fqcn_8_6_static_and_on_off_flows() {
     // wire. The first is below its share and gets what it offers, the other four share the rest.
     let end = Time::from_ms(600);
     let mut bench = Bench::into_one(3, 10, RTT_QUARTER, scheme("fqcn", &[]));
-    let hosts = [4, 5].map(|i| {
-        let host = bench.net.host(&format!("h{i}"));
-        bench.net.link(host, 0, 10, RTT_QUARTER);
-        host
-    });
+    let hosts = [4, 5].map(|i| bench.net.host_at(&format!("h{i}"), 0, 10, RTT_QUARTER).0);
     for (handle, (src, gbps)) in hosts.into_iter().zip([1, 5]).enumerate() {
         // Ten packets of 1086 bytes on the wire.
         let gap = Span::from_ps(10 * 1086 * 8 * 1000 / gbps);
@@ -137,8 +126,7 @@ fn fqcn_8_7_static_and_poisson_sources() {
     let from = Time::from_ms(150);
     let mut offered_bps = Vec::new();
     for (i, gbps) in [2.0, 1.0, 0.5, 0.25].into_iter().enumerate() {
-        let src = bench.net.host(&format!("p{i}"));
-        bench.net.link(src, 0, 10, RTT_QUARTER);
+        let (src, _) = bench.net.host_at(&format!("p{i}"), 0, 10, RTT_QUARTER);
         let mut rng = stream(1, "poisson test", i as u64);
         let (mut at, mut bursts) = (0.0, Vec::new());
         while at < end.as_s() {

@@ -98,11 +98,7 @@ fn feedback_speed(name: &str) -> (f64, f64, f64) {
     let switches = ["S1", "S2", "S3"].map(|name| net.switch(name));
     let p1 = net.link(switches[0], switches[1], 40, delay);
     net.link(switches[1], switches[2], 40, delay);
-    let mut host = |name: String, switch| {
-        let host = net.host(&name);
-        net.link(host, switch, 40, delay);
-        host
-    };
+    let mut host = |name: String, switch| net.host_at(&name, switch, 40, delay).0;
     let hosts: Vec<u32> = (1..=9).map(|i| host(format!("H{i}"), switches[0])).collect();
     let receiver = host("R1".into(), switches[2]);
     let mut bench = Bench::new(net, scheme(name, &[]));

@@ -1,7 +1,7 @@
 //! MLCC between two datacentres: the paper's experiments 1 and 2 in small, and its loops one by one.
 
 use crate::bench::*;
-use crate::common::List;
+use crate::common::Script;
 use std::sync::{Arc, Mutex};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::IntStack;
@@ -321,7 +321,7 @@ fn mlcc_10_4_credits_match_once_per_far_round_trip() {
     static SPEC: xoff_schemes::param::SchemeSpec = Mlcc::SPEC;
     let fed_back: Arc<Mutex<Vec<(Time, u16)>>> = Arc::default();
     let scheme = Watched(Mlcc::configure(&SPEC.values(None)), fed_back.clone());
-    let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, spec)])]);
+    let mut world = World::new(net.plan, vec![scheme], vec![Script::flows(vec![(Time::ZERO, spec)])]);
     world.run_to_end();
     assert_eq!(world.books(), Ok(()));
     // From the gateway to the receiver and back: 22 us of propagation, 0.7 us of transmission, and

@@ -85,11 +85,7 @@ fn pacc_7_4_victims_of_pfc_are_cut_too() {
     let (s0, s1) = (net.switch("s0"), net.switch("s1"));
     let delay = Span::from_us(1);
     net.link(s0, s1, 40, delay);
-    let mut host = |name: &str, at: u32| {
-        let host = net.host(name);
-        net.link(host, at, 40, delay);
-        host
-    };
+    let mut host = |name: &str, at: u32| net.host_at(name, at, 40, delay).0;
     let [src0, src1, dst0, dst1] =
         [("src0", s0), ("src1", s0), ("dst0", s1), ("dst1", s1)].map(|(name, at)| host(name, at));
     let burst: Vec<u32> = (0..4).map(|i| host(&format!("b{i}"), s1)).collect();

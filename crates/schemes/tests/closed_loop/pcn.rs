@@ -163,10 +163,7 @@ fn victim(long: &str, burst: &str) -> Victim {
     let delay = Span::from_us(5);
     let (s0, s1) = (net.switch("S0"), net.switch("S1"));
     net.link(s0, s1, 40, delay);
-    let mut host = |name: String, switch| {
-        let host = net.host(&name);
-        (host, net.link(host, switch, 40, delay))
-    };
+    let mut host = |name: String, switch| net.host_at(&name, switch, 40, delay);
     let senders: Vec<_> = (0..16).map(|i| host(format!("H{i}"), if i < 2 { s0 } else { s1 })).collect();
     let receivers: Vec<_> = (0..2).map(|i| host(format!("R{i}"), s1)).collect();
     net.plan.switches[0].pfc.thresholds = Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 };
@@ -194,11 +191,8 @@ impl Victim {
     }
     /// Wire throughput of a long flow between two times after the burst's start.
     fn throughput(&self, label: u32, from_us: u64, to_us: u64) -> f64 {
-        let within = |at: Time| at > BURST + Span::from_us(from_us) && at <= BURST + Span::from_us(to_us);
-        let of = |s: &&Sample| s.metric == Metric::FlowThroughput && s.label == label;
-        let values: Vec<f64> =
-            self.outcome.world.samples.iter().filter(of).filter(|s| within(s.at)).map(|s| s.value).collect();
-        values.iter().sum::<f64>() / values.len() as f64 * WIRE_PER_PAYLOAD / 1e9
+        let (from, to) = (BURST + Span::from_us(from_us), BURST + Span::from_us(to_us));
+        self.outcome.mean_of_label(Metric::FlowThroughput, label, from, to) * WIRE_PER_PAYLOAD / 1e9
     }
 }
 
@@ -239,11 +233,7 @@ fn pcn_8_the_receiving_rate_is_where_pause_begins() {
         let delay = Span::from_us(5);
         let (s0, s1) = (net.switch("S0"), net.switch("S1"));
         let trunk = net.link(s0, s1, 40, delay);
-        let mut host = |name: &str, switch| {
-            let host = net.host(name);
-            net.link(host, switch, 40, delay);
-            host
-        };
+        let mut host = |name: &str, switch| net.host_at(name, switch, 40, delay).0;
         let (h0, h1, r0, r1) = (host("H0", s0), host("H1", s0), host("R0", s1), host("R1", s1));
         let others = ["H2", "H3", "H4"].map(|name| host(name, s1));
         net.plan.switches[0].pfc.thresholds = Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 };
@@ -270,11 +260,7 @@ fn pcn_8_parking_lot_is_proportionally_fair() {
         for pair in switches.windows(2) {
             net.link(pair[0], pair[1], 40, delay);
         }
-        let mut host = |name: String, switch| {
-            let host = net.host(&name);
-            net.link(host, switch, 40, delay);
-            host
-        };
+        let mut host = |name: String, switch| net.host_at(&name, switch, 40, delay).0;
         let ends = [host("A".into(), switches[0]), host("B".into(), switches[n as usize])];
         let pairs: Vec<[u32; 2]> = (0..n as usize)
             .map(|i| [host(format!("C{i}"), switches[i]), host(format!("D{i}"), switches[i + 1])])
@@ -289,9 +275,8 @@ fn pcn_8_parking_lot_is_proportionally_fair() {
         let outcome = bench.run(Time::from_ms(80));
         // The first sample covers the start.
         let mean = |label: u32| {
-            let of = |s: &&Sample| s.metric == Metric::FlowThroughput && s.label == label && s.at > Time::from_ms(20);
-            let values: Vec<f64> = outcome.world.samples.iter().filter(of).map(|s| s.value / 1e9).collect();
-            values.iter().sum::<f64>() / values.len() as f64 * WIRE_PER_PAYLOAD
+            let bps = outcome.mean_of_label(Metric::FlowThroughput, label, Time::from_ms(20), Time::NEVER);
+            bps * WIRE_PER_PAYLOAD / 1e9
         };
         let f0 = mean(0);
         let others: Vec<f64> = (1..=n).map(mean).collect();

@@ -58,12 +58,10 @@ fn rocc_4_the_smallest_rate_of_two_bottlenecks_counts() {
     }
     let mut ends = Vec::new();
     for (from, to) in [(0, 2), (0, 1), (0, 1), (1, 2)] {
-        let hosts = [from, to].map(|switch: usize| {
-            let host = net.host(&format!("h{}", net.plan.nodes.len()));
-            net.link(host, switches[switch], 40, Span::from_us(1));
-            host
-        });
-        ends.push(hosts);
+        ends.push([from, to].map(|switch: usize| {
+            let name = format!("h{}", net.plan.nodes.len());
+            net.host_at(&name, switches[switch], 40, Span::from_us(1)).0
+        }));
     }
     let mut bench = Bench::new(net, scheme("rocc", &[]));
     for (i, [src, dst]) in ends.into_iter().enumerate() {

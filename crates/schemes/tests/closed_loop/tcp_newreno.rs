@@ -1,7 +1,7 @@
 //! TCP NewReno on real links: what a loss costs, reordering, and the incast collapse.
 
 use crate::bench::*;
-use crate::common::List;
+use crate::common::Script;
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -33,7 +33,7 @@ fn with_losses(segments: u64, spans: &[(Time, Time)], texts: &[(&str, &str)]) ->
         }
     }
     let texts: Vec<_> = [("initial_window", "10")].into_iter().chain(texts.iter().copied()).collect();
-    let flows = List::boxed(vec![(Time::ZERO, flow(0, 1, 2, segments * 1000))]);
+    let flows = Script::flows(vec![(Time::ZERO, flow(0, 1, 2, segments * 1000))]);
     let mut world = world(net.plan, &[&scheme("tcp-newreno", &texts)], vec![flows], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
@@ -123,7 +123,7 @@ fn tcp_newreno_6_reordering_is_no_loss_but_may_look_like_one() {
             Fault { at: Time::ZERO, what: FaultKind::LinkDown { link: short / 2 } },
             Fault { at: Time::from_ms(10), what: FaultKind::LinkUp { link: short / 2 } },
         ];
-        let flows = List::boxed(vec![(Time::from_us(1), flow(0, a, b, 20_000_000))]);
+        let flows = Script::flows(vec![(Time::from_us(1), flow(0, a, b, 20_000_000))]);
         let tcp = scheme("tcp-newreno", &[("receive_window", "1MB")]);
         let mut world = world(net.plan, &[&tcp], vec![flows], None);
         world.run_to_end();

@@ -3,7 +3,9 @@
 mod ecmp;
 mod pinned;
 
-use crate::contract::forwarding::{Candidate, Forwarded, NextHop, NextHopFacts, PathChoice, PathFacts};
+use crate::contract::forwarding::{
+    Candidate, Forwarded, NextHop, NextHopFacts, PathChoice, PathFacts, delegate_next_hop, delegate_path_choice,
+};
 use crate::contract::packet::Ecn;
 pub use ecmp::{FlowKey, address};
 use xoff_engine::{Span, Time};
@@ -36,7 +38,7 @@ impl Forwarding {
 /// Declares rules of a contract: the enum that names them and the enum of their machines, which calls them without
 /// indirection. `Own` is a rule from elsewhere, behind a box.
 macro_rules! rules {
-    ($rule:ident makes $machine:ident: $contract:ident of $facts:ident;
+    ($rule:ident makes $machine:ident: $contract:ident of $facts:ident, by $delegate:ident;
      $($(#[$doc:meta])* $name:ident($type:path),)*) => {
         #[doc = concat!("Rules of [`", stringify!($contract), "`].")]
         #[derive(Clone, Copy, Debug)]
@@ -71,47 +73,20 @@ macro_rules! rules {
             Own(Box<dyn $contract>),
         }
 
-        macro_rules! $machine {
-            ($on:expr, $own:ident => $call:expr) => {
-                match $on {
-                    $($machine::$name($own) => $call,)*
-                    $machine::Own($own) => $call,
-                }
-            };
+        impl $contract for $machine {
+            $delegate! { #[inline] self { $($machine::$name(rule) => *rule;)* $machine::Own(rule) => **rule; } }
         }
     };
 }
 
 rules! {
-    PathRule makes PathMachine: PathChoice of PathFacts;
+    PathRule makes PathMachine: PathChoice of PathFacts, by delegate_path_choice;
     /// One path: the one that the traffic names, or the flow's first.
     Pinned(pinned::Pinned),
 }
 
 rules! {
-    NextHopRule makes NextHopMachine: NextHop of NextHopFacts;
+    NextHopRule makes NextHopMachine: NextHop of NextHopFacts, by delegate_next_hop;
     /// A hash of flow, path number and switch.
     Ecmp(ecmp::Ecmp),
-}
-
-impl PathChoice for PathMachine {
-    #[inline]
-    fn pick(&mut self, now: Time, psn: u32, paths: u16) -> u16 {
-        PathMachine!(self, own => own.pick(now, psn, paths))
-    }
-    #[inline]
-    fn on_ack(&mut self, now: Time, path: u16, ecn: Ecn, rtt: Span) {
-        PathMachine!(self, own => own.on_ack(now, path, ecn, rtt));
-    }
-    #[inline]
-    fn on_loss(&mut self, now: Time, path: u16) {
-        PathMachine!(self, own => own.on_loss(now, path));
-    }
-}
-
-impl NextHop for NextHopMachine {
-    #[inline]
-    fn pick(&mut self, packet: &Forwarded, candidates: &[Candidate]) -> usize {
-        NextHopMachine!(self, own => own.pick(packet, candidates))
-    }
 }
