@@ -31,8 +31,12 @@ fn compress(pixels: &[u8], row_bytes: usize) -> io::Result<Vec<u8>> {
     let mut above = &vec![0; row_bytes][..];
     let mut line = vec![UP; 1 + row_bytes];
     for row in pixels.chunks_exact(row_bytes) {
-        for ((out, here), up) in line[1..].iter_mut().zip(row).zip(above) {
-            *out = here.wrapping_sub(*up);
+        if row == above {
+            line[1..].fill(0);
+        } else {
+            for ((out, here), up) in line[1..].iter_mut().zip(row).zip(above) {
+                *out = here.wrapping_sub(*up);
+            }
         }
         out.write_all(&line)?;
         above = row;
