@@ -167,12 +167,6 @@ impl<I: Id, T> Table<I, T> {
         &self.rows[first.index()..first.index() + len]
     }
 
-    /// Mutable [`Table::run`].
-    #[inline]
-    pub fn run_mut(&mut self, first: I, len: usize) -> &mut [T] {
-        &mut self.rows[first.index()..first.index() + len]
-    }
-
     /// The row of an id; what is missing up to it is added.
     pub fn reach(&mut self, id: I, fill: impl FnMut() -> T) -> &mut T {
         if self.rows.len() <= id.index() {
@@ -256,7 +250,6 @@ mod tests {
         *table.reach(RowId::new(5), || 9) = 7;
         *table.reach(RowId::new(1), || 9) += 1;
         assert_eq!(table.run(RowId::new(1), 5), [2, 2, 9, 9, 7]);
-        table.run_mut(RowId::new(2), 2).fill(0);
-        assert!(table.iter().eq(&[0, 2, 0, 0, 9, 7]));
+        assert!(table.iter().eq(&[0, 2, 2, 9, 9, 7]));
     }
 }

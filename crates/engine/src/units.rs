@@ -17,40 +17,52 @@ pub struct Time(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span(u64);
 
+/// What instants and spans share. An instant counts from the start of the run.
+macro_rules! picoseconds {
+    ($type:ident) => {
+        impl $type {
+            /// The start of the run, or no time at all.
+            pub const ZERO: $type = $type(0);
+
+            /// From picoseconds, the resolution of all times.
+            pub const fn from_ps(ps: u64) -> $type {
+                $type(ps)
+            }
+            /// From nanoseconds, up to 213 days.
+            pub const fn from_ns(ns: u64) -> $type {
+                $type(ns * 1_000)
+            }
+            /// From microseconds, up to 213 days.
+            pub const fn from_us(us: u64) -> $type {
+                $type(us * 1_000_000)
+            }
+            /// From milliseconds, up to 213 days.
+            pub const fn from_ms(ms: u64) -> $type {
+                $type(ms * 1_000_000_000)
+            }
+            /// Picoseconds, exactly.
+            pub const fn ps(self) -> u64 {
+                self.0
+            }
+            /// Microseconds, rounded to a `f64`: for people, not for arithmetic.
+            pub fn as_us(self) -> f64 {
+                self.0 as f64 / 1e6
+            }
+            /// Seconds, rounded to a `f64`: what control laws compute with.
+            pub fn as_s(self) -> f64 {
+                self.0 as f64 / 1e12
+            }
+        }
+    };
+}
+
+picoseconds!(Time);
+picoseconds!(Span);
+
 impl Time {
-    /// The start of the run.
-    pub const ZERO: Time = Time(0);
     /// Later than anything that happens: "never".
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// So many picoseconds after the start.
-    pub const fn from_ps(ps: u64) -> Time {
-        Time(ps)
-    }
-    /// So many nanoseconds after the start.
-    pub const fn from_ns(ns: u64) -> Time {
-        Time(ns * 1_000)
-    }
-    /// So many microseconds after the start.
-    pub const fn from_us(us: u64) -> Time {
-        Time(us * 1_000_000)
-    }
-    /// So many milliseconds after the start.
-    pub const fn from_ms(ms: u64) -> Time {
-        Time(ms * 1_000_000_000)
-    }
-    /// Picoseconds since the start, exactly.
-    pub const fn ps(self) -> u64 {
-        self.0
-    }
-    /// Microseconds since the start, rounded to a `f64`: for people, not for arithmetic.
-    pub fn as_us(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-    /// Seconds since the start, rounded to a `f64`.
-    pub fn as_s(self) -> f64 {
-        self.0 as f64 / 1e12
-    }
     /// The span since `earlier`, zero if `earlier` is in fact later.
     pub fn saturating_since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -62,39 +74,9 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
-    pub const ZERO: Span = Span(0);
     /// 213 days. Added to an instant it overflows, unless by [`Time::saturating_add`].
     pub const MAX: Span = Span(u64::MAX);
 
-    /// Picoseconds, the grain of all times.
-    pub const fn from_ps(ps: u64) -> Span {
-        Span(ps)
-    }
-    /// Nanoseconds, up to 213 days.
-    pub const fn from_ns(ns: u64) -> Span {
-        Span(ns * 1_000)
-    }
-    /// Microseconds, up to 213 days.
-    pub const fn from_us(us: u64) -> Span {
-        Span(us * 1_000_000)
-    }
-    /// Milliseconds, up to 213 days.
-    pub const fn from_ms(ms: u64) -> Span {
-        Span(ms * 1_000_000_000)
-    }
-    /// Picoseconds, exactly.
-    pub const fn ps(self) -> u64 {
-        self.0
-    }
-    /// Microseconds, rounded to a `f64`.
-    pub fn as_us(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-    /// Seconds, rounded to a `f64`: what control laws compute with.
-    pub fn as_s(self) -> f64 {
-        self.0 as f64 / 1e12
-    }
     /// Rounded to the nearest picosecond; negative and NaN become zero, overflow the maximum.
     pub fn from_s_rounded(seconds: f64) -> Span {
         Span((seconds * 1e12).round() as u64)
@@ -166,16 +148,15 @@ impl fmt::Display for Time {
 impl fmt::Display for Span {
     /// The largest unit that shows the value with few digits: `12.8us`, `3.072ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            ps if ps >= PS_PER_S => (ps as f64 / 1e12, "s"),
-            ps if ps >= 1_000_000_000 => (ps as f64 / 1e9, "ms"),
-            ps if ps >= 1_000_000 => (ps as f64 / 1e6, "us"),
-            ps if ps >= 1_000 => (ps as f64 / 1e3, "ns"),
-            ps => (ps as f64, "ps"),
-        };
-        let text = format!("{value:.6}");
-        write!(f, "{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+        write_scaled(f, self.0, ["ps", "ns", "us", "ms", "s"])
     }
+}
+
+/// Writes a value in the largest of these units, each a thousand of the one before, that leaves a whole part.
+fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: [&str; 5]) -> fmt::Result {
+    let place = (value.checked_ilog10().unwrap_or(0) as usize / 3).min(4);
+    let text = format!("{:.6}", value as f64 / [1.0, 1e3, 1e6, 1e9, 1e12][place]);
+    write!(f, "{}{}", text.trim_end_matches('0').trim_end_matches('.'), units[place])
 }
 
 /// A rate in bits per second.
@@ -211,15 +192,7 @@ impl BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            bps if bps >= 1_000_000_000_000 => (bps as f64 / 1e12, "Tbps"),
-            bps if bps >= 1_000_000_000 => (bps as f64 / 1e9, "Gbps"),
-            bps if bps >= 1_000_000 => (bps as f64 / 1e6, "Mbps"),
-            bps if bps >= 1_000 => (bps as f64 / 1e3, "Kbps"),
-            bps => (bps as f64, "bps"),
-        };
-        let text = format!("{value:.6}");
-        write!(f, "{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+        write_scaled(f, self.0, ["bps", "Kbps", "Mbps", "Gbps", "Tbps"])
     }
 }
 
