@@ -247,10 +247,7 @@ fn sprayed_packets_all_arrive_whatever_fails() {
     for leaf in leaves {
         up.extend(spines.map(|spine| net.link(leaf, spine, 100, Span::from_us(1))));
     }
-    net.plan.faults = vec![
-        Fault { at: Time::from_us(60), what: FaultKind::LinkDown { link: up[0] / 2 } },
-        Fault { at: Time::from_us(150), what: FaultKind::LinkUp { link: up[0] / 2 } },
-    ];
+    net.cut(up[0] / 2, Time::from_us(60), Time::from_us(150));
     let script = Script { output_bytes: 20_000, spray: true, ..Script::default() };
     let mut flows = vec![(Time::ZERO, flow(0, hosts[0], hosts[2], 700_000))];
     flows.push((Time::ZERO, flow(1, hosts[1], hosts[3], 700_000)));

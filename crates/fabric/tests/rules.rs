@@ -108,37 +108,31 @@ fn base_round_trips_of_payload() {
 fn the_cap_counts_one_bandwidth_delay_product() {
     // 4160 ns at 100G are 52 kB; a quarter of it at a quarter of the rate. With an ACK back after
     // 4.2 us a cap of 13 kB lets a flow of 25 Gb/s go on without stop, and 2 kB would not.
-    let rate = |scales: bool, gbps: u64| {
+    let rate = |gbps: u64, ack_delay: Span, nic: &dyn Fn(&mut NicSettings)| {
         let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
-        net.plan.run.stop = Time::from_us(500);
+        nic(&mut net.plan.hosts[0].nic);
+        net.plan.hosts[0].ack_delay = ack_delay;
+        net.plan.run.stop = Time::from_ms(1);
         let world = net.run_under(Scripted::rates(&[gbps]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
-        world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9
+        world.counters.delivered_bytes as f64 * 8.0 / 1e-3 / 1e9
+    };
+    let capped = |scales: bool, gbps: u64, ack_delay: Span| {
+        let cap = InflightCap { longest: false, at_line_rate: false, scales };
+        rate(gbps, ack_delay, &|nic| nic.inflight_cap = Some(cap))
     };
     // 52 packets per round trip of 4174 ns: 83 out on each of two links, 4 back on each, and 4 us.
-    let full = rate(false, 100);
+    let full = capped(false, 100, Span::ZERO);
     assert!((full - 95.0).abs() < 2.0, "{full} Gb/s of payload");
     for scales in [false, true] {
-        let quarter = rate(scales, 25);
+        let quarter = capped(scales, 25, Span::ZERO);
         assert!((quarter - 25.0 * 1000.0 / 1048.0).abs() < 0.5, "{quarter} Gb/s of payload");
     }
     // At 10 us of ACK delay the cap bites: 52 packets, or 13 at a quarter of the rate, per 14.17 us.
-    let delayed = |scales: bool| {
-        let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
-        net.plan.hosts[0].ack_delay = Span::from_us(10);
-        net.plan.run.stop = Time::from_us(1_000);
-        let world = net.run_under(Scripted::rates(&[25]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
-        world.counters.delivered_bytes as f64 * 8.0 / 1_000e-6 / 1e9
-    };
+    let delayed = |scales: bool| capped(scales, 25, Span::from_us(10));
     let per_round = |packets: f64| packets * 8_000.0 / 14.174e-6 / 1e9;
     assert!((delayed(false) - 25.0 * 1000.0 / 1048.0).abs() < 0.5, "52 packets do not bind: {}", delayed(false));
     assert!((delayed(true) - per_round(13.0)).abs() < 0.3, "{} for {}", delayed(true), per_round(13.0));
-    let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-    net.plan.hosts[0].nic.pace = false;
-    net.plan.run.stop = Time::from_us(500);
-    let world = net.run_under(Scripted::rates(&[25]), Script::flows(vec![(Time::ZERO, endless(0, 1, 2))]));
-    let unpaced = world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9;
+    let unpaced = rate(25, Span::ZERO, &|nic| nic.pace = false);
     assert!(unpaced > 90.0, "line rate, whatever the scheme says: {unpaced}");
 }
 

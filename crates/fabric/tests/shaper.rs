@@ -12,7 +12,7 @@ use xoff_fabric::record::Metric;
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::scheme::*;
 use xoff_fabric::topology::{LinkSpec, TwoDc, two_dc};
-use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::traffic::{Action, FlowSpec};
 
 #[derive(Default)]
 struct Seen {
@@ -290,23 +290,8 @@ fn a_failed_link_takes_what_was_bound_for_it() {
     assert_eq!(world.flows_in_flight(), 0);
 }
 
-/// A connection between domains that is stopped with its queue full, and others after it: they take over its
-/// slot when its last packet has left.
-struct Stopped {
-    steps: Vec<(Time, Action)>,
-}
-
-impl Source for Stopped {
-    fn next(&self) -> Option<Time> {
-        self.steps.first().map(|(at, _)| *at)
-    }
-    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-        while self.next() == Some(now) {
-            out.push(self.steps.remove(0).1);
-        }
-    }
-}
-
+/// A connection between domains is stopped with its queue full, and others start after it: they take over its slot when
+/// its last packet has left.
 #[test]
 fn a_flow_may_end_while_its_packets_wait() {
     let mut net = net(1, 40_000_000);
@@ -321,7 +306,7 @@ fn a_flow_may_end_while_its_packets_wait() {
         steps.push((ms(2 * u64::from(i)), Action::Start(sized)));
     }
     let scheme = shaping(20.0, 20_000);
-    let world = net.run_under(scheme.scheme(), Box::new(Stopped { steps }));
+    let world = net.run_under(scheme.scheme(), Box::new(Script::new(steps)));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     assert!(longest(&world, Metric::ShapedBytes) > 1_000_000.0, "the queue was full when the flow ended");

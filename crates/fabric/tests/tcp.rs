@@ -238,10 +238,7 @@ fn overtaking() -> (Net, u32, u32) {
     let short = net.link(left, right, 100, Span::from_us(1));
     net.link(left, far, 100, Span::from_us(10));
     net.link(far, right, 100, Span::from_us(10));
-    net.plan.faults = vec![
-        Fault { at: Time::ZERO, what: FaultKind::LinkDown { link: short / 2 } },
-        Fault { at: Time::from_us(100), what: FaultKind::LinkUp { link: short / 2 } },
-    ];
+    net.cut(short / 2, Time::ZERO, Time::from_us(100));
     (net, a, b)
 }
 

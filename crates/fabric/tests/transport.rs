@@ -152,30 +152,12 @@ fn nic_delays_add_to_the_round_trip() {
 #[test]
 fn rate_change_in_mid_gap_moves_the_next_packet() {
     // roce-transport 5.2: 10 to 5 Gb/s halfway through a gap of 884.8 ns moves it by 884.8 ns.
-    struct Halve(bool);
-    impl Source for Halve {
-        fn next(&self) -> Option<Time> {
-            (!self.0).then_some(Time::from_ps(442_400))
-        }
-        fn act(&mut self, _: Time, out: &mut Vec<Action>) {
-            self.0 = true;
-            out.push(Action::Cap { handle: 0, rate: Some(BitRate::from_gbps(5)) });
-        }
-    }
-    struct Both(Box<dyn Source>, Halve);
-    impl Source for Both {
-        fn next(&self) -> Option<Time> {
-            self.0.next().into_iter().chain(self.1.next()).min()
-        }
-        fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-            if self.0.next() == Some(now) { self.0.act(now, out) } else { self.1.act(now, out) }
-        }
-    }
     let mut net = Net::star(2, 100, Span::from_us(1));
     net.plan.hosts[0].mtu_bytes = 1024;
     let spec = FlowSpec { rate_cap: Some(BitRate::from_gbps(10)), ..flow(0, 1, 2, 2048) };
-    let source = Both(Script::flows(vec![(Time::ZERO, spec)]), Halve(false));
-    let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
+    let half = Action::Cap { handle: 0, rate: Some(BitRate::from_gbps(5)) };
+    let actions = vec![(Time::ZERO, Action::Start(spec)), (Time::from_ps(442_400), half)];
+    let world = net.run_under(Scripted::uncontrolled(), Box::new(Script::new(actions)));
     let second_left = world.flows[0].delivered_at.unwrap().ps() - 2 * (1106 * 80 + 1_000_000);
     assert_eq!(second_left, 2 * 884_800);
 }
@@ -193,10 +175,7 @@ fn a_link_that_fails_and_returns_loses_no_flow() {
     net.link(up, right, 100, Span::from_us(1));
     net.link(left, down, 100, Span::from_us(1));
     net.link(down, right, 100, Span::from_us(1));
-    net.plan.faults = vec![
-        Fault { at: Time::from_us(100), what: FaultKind::LinkDown { link: first / 2 } },
-        Fault { at: Time::from_us(300), what: FaultKind::LinkUp { link: first / 2 } },
-    ];
+    net.cut(first / 2, Time::from_us(100), Time::from_us(300));
     let flows = (0..16).map(|i| (Time::ZERO, flow(i, a, b, 500_000))).collect();
     let world = net.run(flows);
     assert_eq!(world.counters.flows_completed, 16, "{:?}", world.failure);
@@ -207,10 +186,7 @@ fn a_link_that_fails_and_returns_loses_no_flow() {
 #[test]
 fn a_cut_off_flow_waits_for_its_link() {
     let mut net = Net::star(2, 100, Span::from_us(1));
-    net.plan.faults = vec![
-        Fault { at: Time::from_us(10), what: FaultKind::LinkDown { link: 1 } },
-        Fault { at: Time::from_ms(30), what: FaultKind::LinkUp { link: 1 } },
-    ];
+    net.cut(1, Time::from_us(10), Time::from_ms(30));
     let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 1_000_000)), (Time::from_ms(1), flow(1, 1, 2, 1000))]);
     assert_eq!(world.counters.flows_completed, 2, "{:?}", world.failure);
     assert!(world.flows.iter().all(|f| f.delivered_at.unwrap() > Time::from_ms(30)));
@@ -226,10 +202,7 @@ fn a_cut_off_receiver_still_answers_what_was_past_the_cut() {
     net.link(h0, s0, 100, Span::from_us(1));
     let between = net.link(s0, s1, 100, Span::from_us(1));
     net.link(s1, h1, 10, Span::from_us(1));
-    net.plan.faults = vec![
-        Fault { at: Time::from_us(20), what: FaultKind::LinkDown { link: between / 2 } },
-        Fault { at: Time::from_us(500), what: FaultKind::LinkUp { link: between / 2 } },
-    ];
+    net.cut(between / 2, Time::from_us(20), Time::from_us(500));
     let world = net.run(vec![(Time::ZERO, flow(0, h0, h1, 200_000))]);
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!((world.counters.flows_completed, world.books()), (1, Ok(())));
@@ -242,10 +215,7 @@ fn a_host_goes_on_sending_when_its_own_link_returns() {
     // make it forget that it waits.
     for ns in (10_000..10_100).step_by(10) {
         let mut net = Net::star(2, 100, Span::from_us(1));
-        net.plan.faults = vec![
-            Fault { at: Time::from_ns(ns), what: FaultKind::LinkDown { link: 0 } },
-            Fault { at: Time::from_us(50), what: FaultKind::LinkUp { link: 0 } },
-        ];
+        net.cut(0, Time::from_ns(ns), Time::from_us(50));
         let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 500_000))]);
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!((world.counters.flows_completed, world.books()), (1, Ok(())));
@@ -442,9 +412,10 @@ fn the_watchdog_ends_a_storm_either_way() {
         net.plan.switches[0].watchdog =
             Some(Watchdog { poll: Span::from_ms(1), detect: Span::from_ms(2), restore: Span::from_ms(2), action });
         net.plan.run.stop = Time::from_ms(60);
+        let storm = |on| FaultKind::PauseStorm { host_port: 2, class: 0, on };
         net.plan.faults = vec![
-            Fault { at: Time::from_ms(1), what: FaultKind::PauseStorm { host_port: 2, class: 0, on: true } },
-            Fault { at: Time::from_ms(20), what: FaultKind::PauseStorm { host_port: 2, class: 0, on: false } },
+            Fault { at: Time::from_ms(1), what: storm(true) },
+            Fault { at: Time::from_ms(20), what: storm(false) },
         ];
         // Host 2 floods; without the watchdog its queue would also block host 3's traffic.
         let world = net.run(vec![(Time::ZERO, endless(0, 1, 2)), (Time::ZERO, endless(1, 1, 3))]);
@@ -491,28 +462,12 @@ fn headroom_stands_a_link_that_becomes_faster() {
 fn a_flow_stopped_while_its_link_fails_leaves_no_trace() {
     // Stopped in mid-packet, its link cut at once: its slot is free long before the NIC sends again,
     // and by then another flow of the same host has it.
-    struct StopAt(Box<dyn Source>, Option<Time>);
-    impl Source for StopAt {
-        fn next(&self) -> Option<Time> {
-            self.0.next().into_iter().chain(self.1).min()
-        }
-        fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-            if self.1 == Some(now) {
-                self.1 = None;
-                out.push(Action::Stop { handle: 0 });
-            } else {
-                self.0.act(now, out);
-            }
-        }
-    }
     let mut net = Net::star(3, 100, Span::from_us(1));
-    net.plan.faults = vec![
-        Fault { at: Time::from_ps(50_000_001), what: FaultKind::LinkDown { link: 0 } },
-        Fault { at: Time::from_us(200), what: FaultKind::LinkUp { link: 0 } },
-    ];
-    let later = [(1, 2), (2, 3)].map(|(handle, dst)| (Time::from_us(100), flow(handle, 1, dst, 1_000_000)));
-    let list = Script::flows([(Time::ZERO, endless(0, 1, 2))].into_iter().chain(later).collect());
-    let source = StopAt(list, Some(Time::from_us(50)));
+    net.cut(0, Time::from_ps(50_000_001), Time::from_us(200));
+    let later = |handle, dst| (Time::from_us(100), Action::Start(flow(handle, 1, dst, 1_000_000)));
+    let first = (Time::ZERO, Action::Start(endless(0, 1, 2)));
+    let stop = (Time::from_us(50), Action::Stop { handle: 0 });
+    let source = Script::new(vec![first, stop, later(1, 2), later(2, 3)]);
     let world = net.run_under(Scripted::uncontrolled(), Box::new(source));
     assert!(world.failure.is_none(), "{:?}", world.failure);
     let ends: Vec<u64> =

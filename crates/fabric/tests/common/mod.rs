@@ -44,6 +44,11 @@ impl Net {
         let host = self.host(name);
         (host, self.link(host, switch, gbps, delay))
     }
+    /// Takes a link out of service between two instants.
+    pub fn cut(&mut self, link: u32, from: Time, until: Time) {
+        let changes = [(from, FaultKind::LinkDown { link }), (until, FaultKind::LinkUp { link })];
+        self.plan.faults.extend(changes.map(|(at, what)| Fault { at, what }));
+    }
     /// `n` hosts on one switch.
     pub fn star(n: usize, gbps: u64, delay: Span) -> Net {
         let mut net = Net::new();
