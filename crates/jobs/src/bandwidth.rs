@@ -50,7 +50,6 @@ pub struct Share {
     /// Its last was over, or the run was.
     pub end: Time,
     pub compute: Span,
-    /// In which it took part in exchanges.
     pub communication: Span,
     /// Communication during which it did not compute.
     pub exposed: Span,

@@ -41,9 +41,7 @@ pub struct Activity {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ActivityKind {
     Compute,
-    /// A rank's part in a collective.
     Collective(Collective),
-    /// A message from rank to rank.
     PointToPoint,
 }
 
@@ -66,7 +64,6 @@ pub enum Collective {
     Barrier,
 }
 
-/// One step of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
     /// What is done. It belongs to [`Activity::rank`]; a message is its sender's.
@@ -107,7 +104,6 @@ pub struct Lane {
 /// Which network a message crosses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Via {
-    /// Inside the server.
     ScaleUp,
     /// The NICs of this number, at both ends.
     Nic(u16),

@@ -30,7 +30,6 @@ pub enum Part {
     Pipeline { stages: Vec<u32>, schedule: Schedule, options: Options },
 }
 
-/// A step of all ranks.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Each computes for so long.
@@ -56,7 +55,6 @@ impl Recipe {
         all.within_reason()
     }
 
-    /// Returns the size of one part.
     pub fn part_size(&self, part: &Part) -> Result<Size, String> {
         match part {
             Part::Step { what: Step::Compute(_), .. } => Ok(Size::of_others(self.ranks.into())),

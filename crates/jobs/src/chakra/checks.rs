@@ -50,7 +50,6 @@ pub(super) fn deps(node: &Node, which: Deps) -> impl Iterator<Item = u64> {
     node.data.iter().chain(control).copied()
 }
 
-/// Where the node of an id is.
 pub(super) fn place_of(trace: &Trace, id: u64) -> Option<usize> {
     trace.nodes.binary_search_by_key(&id, |node| node.id).ok()
 }

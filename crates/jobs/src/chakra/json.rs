@@ -48,7 +48,6 @@ fn commas() -> impl Iterator<Item = &'static str> {
     std::iter::once("\n").chain(std::iter::repeat(",\n"))
 }
 
-/// Reads what [`bundle`] or another program wrote.
 pub fn unbundle(text: &str) -> Result<Vec<Trace>, TraceError> {
     let refuse = |why: String| TraceError::new(Fault::Malformed, why);
     let document: Value =

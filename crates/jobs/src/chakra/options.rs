@@ -5,7 +5,7 @@ use crate::collective::{self, Servers};
 use crate::dag::Collective;
 use xoff_engine::Span;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     pub deps: Deps,
     pub resources: Resources,
@@ -82,7 +82,6 @@ pub enum Strictness {
 }
 
 impl Options {
-    /// How one kind of collective is done.
     pub(super) fn of(&self, what: Collective) -> &collective::Options {
         let other = self.other_collectives.iter().find(|(kind, _)| *kind == what);
         other.map_or(&self.collectives, |(_, options)| options)

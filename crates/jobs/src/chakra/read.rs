@@ -14,7 +14,6 @@ pub const LARGEST_UNPACKED: u64 = 1_000_000_000;
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-/// Reads what the file of a rank holds.
 pub fn read(rank: u32, bytes: &[u8]) -> std::result::Result<Trace, TraceError> {
     let refuse = |why: String| TraceError::of_rank(Fault::Malformed, rank, why);
     let bytes = unpacked(bytes, LARGEST_UNPACKED).map_err(refuse)?;

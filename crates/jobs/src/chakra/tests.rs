@@ -1,24 +1,13 @@
 //! What is refused, with what words, and what becomes of the rest.
 
 use super::*;
-use crate::collective::{self, Algorithm, Servers};
+use crate::collective::{self, Servers};
 use crate::dag::{ActivityKind, Collective, Lane, Op, Resource, Via, Work};
 use std::slice::from_ref;
 use xoff_engine::Span;
 
 fn options() -> Options {
-    Options {
-        deps: Deps::Both,
-        resources: Resources::Astra,
-        matching: Matching::Attributes,
-        strictness: Strictness::Refuse,
-        groups: None,
-        roofline: None,
-        endpoint_delay: Span::ZERO,
-        servers: Servers { gpus: 1, nics: 1 },
-        collectives: collective::Options { algorithm: Algorithm::Auto, channels: 1, ..Default::default() },
-        other_collectives: Vec::new(),
-    }
+    Options { collectives: collective::Options { channels: 1, ..Default::default() }, ..Options::default() }
 }
 
 /// Whatever the traces are, they are refused with a reason or make a job that can be run.

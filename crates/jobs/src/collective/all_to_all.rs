@@ -6,7 +6,7 @@
 use super::layer::{Connection, Layer, Piece};
 use super::options::{Chunk, Options, Servers, Skew, share_bytes, shares};
 use super::size::{Sends, each};
-use super::visits::Visit;
+use super::visits::{Task, Visit};
 use crate::dag::{OpId, Via};
 use std::collections::BTreeMap;
 use xoff_engine::stream;
@@ -19,14 +19,8 @@ pub(super) const OUTSTANDING: u32 = 8;
 const GROUP: usize = 8;
 
 /// An all-to-all; `begins` and `ends` by member.
-pub(super) fn generate(
-    layer: &mut Layer,
-    visits: &[Visit],
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
+pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) -> Result<(), String> {
+    let Task { bytes, visits, options, .. } = *task;
     let n = layer.members.len();
     let pairs = Pairs::new(n, bytes, &options.skew)?;
     layer.set_window(options.window(OUTSTANDING));

@@ -1,24 +1,17 @@
 //! Broadcast and reduce: a ring that is open at the root, piece after piece (nccl:src/device/broadcast.h, reduce.h).
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Options, share_bytes, shares};
+use super::options::{share_bytes, shares};
 use super::size::{Sends, each};
-use super::visits::{Visit, ring, usual_channels};
+use super::visits::{Task, ring, usual_channels};
 use crate::dag::{Collective, OpId, Via};
 
 const CHUNK_BYTES: u64 = 512 << 10;
 const OUTSTANDING: u32 = 8;
 
 /// A broadcast from the root, or a reduction to it; `begins` and `ends` by member.
-pub(super) fn generate(
-    layer: &mut Layer,
-    what: Collective,
-    visits: &[Visit],
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
+pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) -> Result<(), String> {
+    let Task { what, bytes, visits, options } = *task;
     let root = options.root as usize;
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
     let chunk = options.chunk(CHUNK_BYTES, 1)?;
@@ -46,13 +39,8 @@ pub(super) fn generate(
 }
 
 /// What it sends among `n` members.
-pub(super) fn sends(
-    n: usize,
-    what: Collective,
-    visits: &[Visit],
-    bytes: u64,
-    options: &Options,
-) -> Result<Sends, String> {
+pub(super) fn sends(n: usize, task: &Task) -> Result<Sends, String> {
+    let Task { what, bytes, visits, options } = *task;
     let root = options.root as usize;
     if root >= n {
         return Err(format!("{what}: the root is member {root}, but the last of {n} is {}", n - 1));

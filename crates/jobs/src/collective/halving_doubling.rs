@@ -3,21 +3,16 @@
 //! first hand all they have to one below, and get the sum back at the end.
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Options, share_bytes, shares};
+use super::options::{share_bytes, shares};
 use super::size::{Sends, each};
+use super::visits::Task;
 use crate::dag::{Collective, OpId};
 
 const OUTSTANDING: u32 = 8;
 
 /// An all-reduce, reduce-scatter or all-gather; `begins` and `ends` by member.
-pub(super) fn generate(
-    layer: &mut Layer,
-    what: Collective,
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) {
+pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) {
+    let Task { what, bytes, options, .. } = *task;
     let n = layer.members.len();
     let core = 1 << n.ilog2();
     let channels = options.channels.max(1);
@@ -36,7 +31,8 @@ pub(super) fn generate(
 }
 
 /// What it sends among `n` members: exchange by exchange, in lengths alone.
-pub(super) fn sends(n: usize, what: Collective, bytes: u64, options: &Options) -> Result<Sends, String> {
+pub(super) fn sends(n: usize, task: &Task) -> Result<Sends, String> {
+    let Task { what, bytes, options, .. } = *task;
     let core = 1 << n.ilog2();
     if core != n && what != Collective::AllReduce {
         return Err(format!(

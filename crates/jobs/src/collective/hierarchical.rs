@@ -2,21 +2,15 @@
 //! GPU got, and each server gathers.
 
 use super::layer::Layer;
-use super::options::{Options, Servers};
+use super::options::Servers;
 use super::ring::Ring;
 use super::size::Sends;
-use super::visits::{Visit, visits};
+use super::visits::{Task, Visit, visits};
 use crate::dag::{Collective, OpId};
 
 /// An all-reduce; `begins` and `ends` by member.
-pub(super) fn generate(
-    layer: &mut Layer,
-    servers: &[Visit],
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
+pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) -> Result<(), String> {
+    let Task { bytes, visits: servers, options, .. } = *task;
     let gpus = servers[0].members.len();
     let channels = (options.channels > 0).then_some(options.channels);
     let mut have = begins.to_vec();
@@ -46,13 +40,8 @@ pub(super) fn generate(
 }
 
 /// What it sends: all servers and all rails alike, but for the length of their blocks.
-pub(super) fn sends(
-    members: &[u32],
-    of: Servers,
-    servers: &[Visit],
-    bytes: u64,
-    options: &Options,
-) -> Result<Sends, String> {
+pub(super) fn sends(members: &[u32], of: Servers, task: &Task) -> Result<Sends, String> {
+    let Task { bytes, visits: servers, options, .. } = *task;
     let gpus = servers[0].members.len();
     if let Some(other) = servers.iter().find(|visit| visit.members.len() != gpus) {
         return Err(format!(

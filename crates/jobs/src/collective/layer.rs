@@ -100,7 +100,6 @@ impl<'a> Layer<'a> {
         self.window = window;
     }
 
-    /// Whether two members are in one server.
     pub(super) fn together(&self, a: usize, b: usize) -> bool {
         self.servers.of(self.members[a]) == self.servers.of(self.members[b])
     }

@@ -26,7 +26,7 @@ use layer::{Layer, activity};
 use ring::Ring;
 use size::Sends;
 use std::collections::BTreeSet;
-use visits::visits;
+use visits::{Task, visits};
 
 /// Adds a collective among `members`, ranks in the order of their ring. `bytes` is its size as nccl-tests defines it: the
 /// buffer, or for all-gathers, reduce-scatters and all-to-alls the ranks' times the count of one.
@@ -82,13 +82,14 @@ pub fn size(
 ) -> Result<Size, String> {
     check(ranks, what, members, bytes, servers, options)?;
     let (n, visits) = (members.len(), visits(members, servers));
+    let task = Task { what, bytes, visits: &visits, options };
     let sends = match Way::of(what, options.algorithm, n)? {
         Way::Alone => Sends::default(),
         Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }.sends(options)?,
-        Way::Tree => tree::sends(n, &visits, bytes, options)?,
-        Way::Hierarchical => hierarchical::sends(members, servers, &visits, bytes, options)?,
-        Way::HalvingDoubling => halving_doubling::sends(n, what, bytes, options)?,
-        Way::Chain => chain::sends(n, what, &visits, bytes, options)?,
+        Way::Tree => tree::sends(n, &task)?,
+        Way::Hierarchical => hierarchical::sends(members, servers, &task)?,
+        Way::HalvingDoubling => halving_doubling::sends(n, &task)?,
+        Way::Chain => chain::sends(n, &task)?,
         Way::AllToAll => all_to_all::sends(members, servers, bytes, options)?,
         Way::Barrier => barrier::sends(n, bytes, options)?,
     };
@@ -100,15 +101,16 @@ fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options) ->
     let begins: Vec<_> = layer.ends.iter().map(|ends| ends.begin).collect();
     let mut ends = vec![Vec::new(); layer.members.len()];
     let visits = visits(layer.members, layer.servers);
+    let task = Task { what, bytes, visits: &visits, options };
     match Way::of(what, options.algorithm, layer.members.len())? {
         Way::Alone => {}
         Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }
             .generate(layer, options, &begins, &mut ends)?,
-        Way::Tree => tree::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
-        Way::Hierarchical => hierarchical::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
-        Way::HalvingDoubling => halving_doubling::generate(layer, what, bytes, options, &begins, &mut ends),
-        Way::Chain => chain::generate(layer, what, &visits, bytes, options, &begins, &mut ends)?,
-        Way::AllToAll => all_to_all::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::Tree => tree::generate(layer, &task, &begins, &mut ends)?,
+        Way::Hierarchical => hierarchical::generate(layer, &task, &begins, &mut ends)?,
+        Way::HalvingDoubling => halving_doubling::generate(layer, &task, &begins, &mut ends),
+        Way::Chain => chain::generate(layer, &task, &begins, &mut ends)?,
+        Way::AllToAll => all_to_all::generate(layer, &task, &begins, &mut ends)?,
         Way::Barrier => barrier::generate(layer, bytes, &begins, &mut ends),
     }
     for (member, needs) in ends.iter().enumerate() {

@@ -9,6 +9,13 @@ pub struct Servers {
     pub nics: u32,
 }
 
+impl Default for Servers {
+    /// A server for each rank.
+    fn default() -> Servers {
+        Servers { gpus: 1, nics: 1 }
+    }
+}
+
 impl Servers {
     pub fn of(self, rank: u32) -> u32 {
         rank / self.gpus
@@ -23,7 +30,6 @@ impl Servers {
     }
 }
 
-/// Which way a collective goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Algorithm {
     /// Rings; all-to-alls go straight to each peer, barriers by dissemination.
@@ -61,7 +67,6 @@ pub enum Skew {
     Zipf {
         /// Zero is even.
         exponent: f64,
-        /// Seed of the draw.
         seed: u64,
     },
     /// Bytes from each member to each, row by row; the size of the collective is not used.

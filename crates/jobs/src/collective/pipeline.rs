@@ -7,7 +7,6 @@ use super::size::{Sends, Size};
 use crate::dag::{Activity, ActivityKind, Dag, OpId, Work};
 use xoff_engine::Span;
 
-/// In which order a stage computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PipelineOrder {
     /// All forward, then all backward.
@@ -37,7 +36,6 @@ pub struct Schedule {
     pub bytes: u64,
 }
 
-/// A step of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Step {
     backward: bool,

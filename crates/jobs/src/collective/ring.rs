@@ -19,7 +19,6 @@ const OUTSTANDING: u32 = 4;
 /// A ring collective among some of the members, from their `begins`; yields for each what it ends with.
 pub(super) struct Ring<'a> {
     pub(super) what: Collective,
-    /// Where the members are.
     pub(super) visits: &'a [Visit],
     /// The buffer: where it begins, and its size as nccl-tests defines it.
     pub(super) at: u64,

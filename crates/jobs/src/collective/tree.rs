@@ -5,15 +5,14 @@
 //! exactly so.
 
 use super::layer::{Connection, Layer, Piece, by_nics};
-use super::options::{Options, share_bytes, shares};
+use super::options::{share_bytes, shares};
 use super::size::{Sends, each};
-use super::visits::{Visit, usual_channels};
+use super::visits::{Task, Visit, usual_channels};
 use crate::dag::{OpId, Via};
 
 const CHUNK_BYTES: u64 = 512 << 10;
 const OUTSTANDING: u32 = 8;
 
-/// A node's neighbours in a tree.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Node {
     /// `None`: the root.
@@ -56,14 +55,8 @@ fn binary_tree(n: u32, node: u32) -> Node {
 }
 
 /// An all-reduce; `begins` and `ends` by member.
-pub(super) fn generate(
-    layer: &mut Layer,
-    visits: &[Visit],
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
+pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) -> Result<(), String> {
+    let Task { bytes, visits, options, .. } = *task;
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
     let chunk = options.chunk(CHUNK_BYTES, 1)?;
     let parts = shares(bytes, u64::from(channels));
@@ -83,7 +76,8 @@ pub(super) fn generate(
 }
 
 /// What it sends among `n` members: each piece up and down every edge.
-pub(super) fn sends(n: usize, visits: &[Visit], bytes: u64, options: &Options) -> Result<Sends, String> {
+pub(super) fn sends(n: usize, task: &Task) -> Result<Sends, String> {
+    let Task { bytes, visits, options, .. } = *task;
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
     if channels % 2 == 1 {
         return Err(format!("two trees share the channels: {channels} is odd; use {}", channels + 1));
@@ -93,7 +87,6 @@ pub(super) fn sends(n: usize, visits: &[Visit], bytes: u64, options: &Options) -
     Ok(each(bytes, share_bytes(bytes, channels.into()), edge) * (2 * (n as u64 - 1)))
 }
 
-/// A channel's tree of members.
 struct Tree {
     /// Parents before children.
     order: Vec<usize>,

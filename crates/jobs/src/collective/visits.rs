@@ -1,8 +1,17 @@
 //! The servers that a group passes through, and the NICs by which it enters and leaves them.
 
 use super::layer::by_nics;
-use super::options::Servers;
-use crate::dag::Via;
+use super::options::{Options, Servers};
+use crate::dag::{Collective, Via};
+
+/// What is generated: so many bytes of a collective, by whom and how.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) what: Collective,
+    pub(super) bytes: u64,
+    pub(super) visits: &'a [Visit],
+    pub(super) options: &'a Options,
+}
 
 /// Members in one server that follow each other.
 #[derive(Clone, PartialEq, Eq, Debug)]

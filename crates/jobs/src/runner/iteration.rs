@@ -17,7 +17,6 @@ pub(super) struct Iteration {
     early: Vec<OpId>,
     /// Operations of each activity that are not over.
     parts: Vec<u32>,
-    /// When each activity began.
     begun: Vec<Time>,
     open_ops: u32,
 }

@@ -18,7 +18,6 @@ use xoff_engine::{Span, Time};
 /// A graph, how often it is run, and ranks that are unlike others.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What is done in each iteration.
     pub dag: Arc<Compiled>,
     pub iterations: u32,
     pub start: Time,
@@ -28,7 +27,6 @@ pub struct Job {
     pub slow: Vec<f64>,
 }
 
-/// A message that may go now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
     /// Unique among messages under way; used again once it has arrived.
@@ -191,7 +189,6 @@ impl Runner {
         out.append(&mut self.finished);
     }
 
-    /// Activities that have begun and are not over.
     pub fn unfinished(&self) -> Vec<Interval> {
         let numbered = self.iterations.iter().zip(self.oldest..);
         numbered.flat_map(|(iteration, number)| iteration.unfinished(number)).collect()

@@ -3,10 +3,8 @@
 use crate::ideal::{Ideal, drive, once};
 use std::path::Path;
 use xoff_engine::{Span, Time};
-use xoff_jobs::chakra::{
-    Deps, Groups, Matching, More, Node, NodeKind, Options, Resources, Strictness, Trace, read, to_dag,
-};
-use xoff_jobs::collective::{self, Servers};
+use xoff_jobs::chakra::{Groups, More, Node, NodeKind, Options, Resources, Trace, read, to_dag};
+use xoff_jobs::collective;
 use xoff_jobs::{ActivityKind, Collective, Dag, Work};
 
 const PS_PER_BYTE: u64 = 20;
@@ -19,18 +17,7 @@ fn traces(name: &str, ranks: u32) -> Vec<Trace> {
 }
 
 fn options() -> Options {
-    Options {
-        deps: Deps::Both,
-        resources: Resources::Astra,
-        matching: Matching::Attributes,
-        strictness: Strictness::Refuse,
-        groups: None::<Groups>,
-        roofline: None,
-        endpoint_delay: Span::ZERO,
-        servers: Servers { gpus: 1, nics: 1 },
-        collectives: collective::Options { channels: 1, ..Default::default() },
-        other_collectives: Vec::new(),
-    }
+    Options { collectives: collective::Options { channels: 1, ..Default::default() }, ..Options::default() }
 }
 
 fn dag(traces: &[Trace], options: &Options) -> Dag {
