@@ -23,6 +23,19 @@ pub struct Preset {
     fabric_gbps: u64,
 }
 
+/// NICs of one port of 400G, in one plane.
+const ONE_400G_PORT: Preset = Preset {
+    name: "",
+    kind: "",
+    servers: 0,
+    ports: 1,
+    planes: 1,
+    segment_servers: 0,
+    spines: 0,
+    nic_gbps: 400,
+    fabric_gbps: 400,
+};
+
 /// In the order of [`PRESETS`](super::dictionary::words::PRESETS). Each is one pod: no layer above the spines is built.
 const PUBLISHED: [Preset; 4] = [
     // Qian et al., "Alibaba HPN: A Data Center Network for Large Language Model Training" (SIGCOMM 2024): NICs of
@@ -41,43 +54,13 @@ const PUBLISHED: [Preset; 4] = [
     },
     // Llama Team, "The Llama 3 Herd of Models" (2024), section 3.3.1: 16 GPUs and one ToR to a rack, 192 racks to a pod
     // of full bisection, 400G. Into how many switches the uplinks of a rack go is not said; here one each.
-    Preset {
-        name: "meta-roce",
-        kind: "server-clos",
-        servers: 384,
-        ports: 1,
-        planes: 1,
-        segment_servers: 2,
-        spines: 16,
-        nic_gbps: 400,
-        fabric_gbps: 400,
-    },
+    Preset { name: "meta-roce", kind: "server-clos", servers: 384, segment_servers: 2, spines: 16, ..ONE_400G_PORT },
     // SimAI:docs/Tutorial.md: 4,096 GPUs, 64 leaves of 64 NICs at 400G, 64 spines. Its makers say that it is not
     // calibrated to NVIDIA's (SimAI issue 260).
-    Preset {
-        name: "spectrum-x",
-        kind: "rail",
-        servers: 512,
-        ports: 1,
-        planes: 1,
-        segment_servers: 64,
-        spines: 64,
-        nic_gbps: 400,
-        fabric_gbps: 400,
-    },
+    Preset { name: "spectrum-x", kind: "rail", servers: 512, segment_servers: 64, spines: 64, ..ONE_400G_PORT },
     // SimAI:astra-sim-alibabacloud/inputs/topo/gen_Topo_Template.py: no rails, 512 GPUs, 8 ToRs of 64 NICs at 400G, 8
     // spines at 400G: 8:1. (SimAI:docs/Tutorial.md has 4 spines in its table.)
-    Preset {
-        name: "dcn-plus",
-        kind: "server-clos",
-        servers: 64,
-        ports: 1,
-        planes: 1,
-        segment_servers: 8,
-        spines: 8,
-        nic_gbps: 400,
-        fabric_gbps: 400,
-    },
+    Preset { name: "dcn-plus", kind: "server-clos", servers: 64, segment_servers: 8, spines: 8, ..ONE_400G_PORT },
 ];
 
 /// `preset`, which comes before `kind`: it says which kind it is of.

@@ -41,8 +41,8 @@ enum Of {
     CompletionRate,
     Goodput(Unit),
     Duration(Unit),
-    /// Scaled by its unit.
-    Total(Total, f64),
+    /// Sum of a count over the flows, scaled by its unit.
+    Total(fn(&FlowRecord) -> u64, f64),
     DetouredShare,
     FinishGap(Stats, Unit, Vec<bool>),
 }
@@ -63,16 +63,6 @@ enum Which {
     Completed,
     Unfinished,
     All,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Total {
-    Marked,
-    Notifications,
-    Retransmissions,
-    Timeouts,
-    Packets,
-    Delivered,
 }
 
 impl Each {
@@ -156,13 +146,13 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         }
         "delivered" => {
             let unit = unit::read(row, "unit", Dimension::Bytes)?;
-            (Of::Total(Total::Delivered, unit.1), unit.0)
+            (Of::Total(|flow| flow.delivered_bytes, unit.1), unit.0)
         }
-        "marked" => (Of::Total(Total::Marked, 1.0), ""),
-        "notifications" => (Of::Total(Total::Notifications, 1.0), ""),
-        "retransmissions" => (Of::Total(Total::Retransmissions, 1.0), ""),
-        "timeouts" => (Of::Total(Total::Timeouts, 1.0), ""),
-        "packets" => (Of::Total(Total::Packets, 1.0), ""),
+        "marked" => (Of::Total(|flow| flow.marked, 1.0), ""),
+        "notifications" => (Of::Total(|flow| flow.notifications, 1.0), ""),
+        "retransmissions" => (Of::Total(|flow| flow.packets_retransmitted, 1.0), ""),
+        "timeouts" => (Of::Total(|flow| flow.timeouts.into(), 1.0), ""),
+        "packets" => (Of::Total(|flow| flow.packets_sent, 1.0), ""),
         "rerouted-share" => (Of::DetouredShare, ""),
         _ => {
             let unit = unit::read(row, "unit", Dimension::Time)?;
@@ -275,7 +265,7 @@ impl FlowMeasure {
             Of::CompletionRate => Value::Number(completion_rate(&flows)),
             Of::Goodput(unit) => Value::Number(goodput(&flows, end) * unit.1),
             Of::Duration(unit) => Value::Number(duration(&flows, *unit)),
-            Of::Total(total, scale) => Value::Number(total.of(&flows) * scale),
+            Of::Total(count, scale) => Value::Number(flows.iter().map(|flow| count(flow)).sum::<u64>() as f64 * scale),
             Of::DetouredShare => {
                 let detoured = flows.iter().filter(|flow| flow.detours > 0).count();
                 Value::Number(detoured as f64 / flows.len() as f64)
@@ -357,20 +347,6 @@ fn goodput(flows: &[&FlowRecord], end: Time) -> f64 {
             bytes as f64 * 8.0 / (last - first).as_s()
         }
         _ => f64::NAN,
-    }
-}
-
-impl Total {
-    fn of(self, flows: &[&FlowRecord]) -> f64 {
-        let sum = |of: &dyn Fn(&FlowRecord) -> u64| flows.iter().map(|flow| of(flow)).sum::<u64>() as f64;
-        match self {
-            Total::Marked => sum(&|flow| flow.marked),
-            Total::Notifications => sum(&|flow| flow.notifications),
-            Total::Retransmissions => sum(&|flow| flow.packets_retransmitted),
-            Total::Timeouts => sum(&|flow| u64::from(flow.timeouts)),
-            Total::Packets => sum(&|flow| flow.packets_sent),
-            Total::Delivered => sum(&|flow| flow.delivered_bytes),
-        }
     }
 }
 

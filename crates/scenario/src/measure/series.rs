@@ -185,6 +185,14 @@ impl Reader {
             Ok((of(unit, read_once(row, unit)?), unit.0))
         };
         let in_time = |of: fn(Unit) -> Of, row: &mut Table| time(row).map(|unit| (of(unit), unit.0));
+        let with_band = |of: fn(Unit, Band) -> Of, row: &mut Table| {
+            let unit = time(row)?;
+            Ok((of(unit, self.band(row)?), unit.0))
+        };
+        let with_least = |of: fn(Unit, f64) -> Of, row: &mut Table| {
+            let unit = time(row)?;
+            Ok((of(unit, least(row)?), unit.0))
+        };
         Ok(match name {
             "mean" => with_once(Of::Mean, row)?,
             "lowest" => with_once(Of::Lowest, row)?,
@@ -199,30 +207,15 @@ impl Reader {
                 let unit = own(row)?;
                 (Of::Percentile(unit, row.number("p", 0.0..=100.0)?), unit.0)
             }
-            "settling-time" => {
-                let unit = time(row)?;
-                (Of::Settling(unit, self.band(row, true)?), unit.0)
-            }
+            "settling-time" => with_band(Of::Settling, row)?,
             "recovery-time" => self.recovery(row)?,
-            "first-time" => {
-                let unit = time(row)?;
-                (Of::First(unit, self.band(row, true)?), unit.0)
-            }
-            "first-cut" => {
-                let unit = time(row)?;
-                (Of::FirstCut(unit, least(row)?), unit.0)
-            }
-            "longest-time" => {
-                let unit = time(row)?;
-                (Of::Longest(unit, self.band(row, true)?), unit.0)
-            }
-            "time-share" => (Of::Share(self.band(row, true)?), ""),
+            "first-time" => with_band(Of::First, row)?,
+            "first-cut" => with_least(Of::FirstCut, row)?,
+            "longest-time" => with_band(Of::Longest, row)?,
+            "time-share" => (Of::Share(self.band(row)?), ""),
             "time-of-lowest" => in_time(Of::TimeOfLowest, row)?,
             "time-of-highest" => in_time(Of::TimeOfHighest, row)?,
-            "change-interval" => {
-                let unit = time(row)?;
-                (Of::ChangeInterval(unit, least(row)?), unit.0)
-            }
+            "change-interval" => with_least(Of::ChangeInterval, row)?,
             "count-changes" => (Of::Changes(least(row)?), ""),
             "largest-cut" => (Of::LargestCut, ""),
             "peaks" => {
@@ -249,14 +242,13 @@ impl Reader {
         Ok(("", 1.0))
     }
 
-    /// `above`, `below` or, where it may be, `target` and `within`.
-    fn band(&self, row: &mut Table, target: bool) -> Result<Band> {
+    /// `above`, `below`, or `target` and `within`.
+    fn band(&self, row: &mut Table) -> Result<Band> {
         let unit = self.series_unit(row, &["above", "below", "target"])?;
         let any = f64::MIN..=f64::MAX;
         let given = ["above", "below", "target"].iter().filter(|key| row.has(key)).count();
         if given != 1 {
-            let what = if target { "`above`, `below` or `target`" } else { "`above` or `below`" };
-            return Err(row.place().error(format!("exactly one of {what} is needed")));
+            return Err(row.place().error("exactly one of `above`, `below` or `target` is needed"));
         }
         if let Some(bound) = row.take_number("above", any.clone())? {
             return Ok(Band::Above(bound / unit.1));
