@@ -24,7 +24,6 @@ pub enum Event {
     Receiver(u32, u32),
     /// A timer of the congestion point of a port, class and scheme.
     Queue(u32, u8, u8),
-    /// A source acts.
     Source(u32),
     /// A PFC frame that a port received takes effect for a class, with these quanta.
     Obey(u32, u8, u16),
@@ -34,7 +33,6 @@ pub enum Event {
     Refresh(u32, u8),
     /// The shaped queue of a flow at a switch.
     Shaper(u32, u32),
-    /// Something is sampled.
     Probe(u32),
     /// A window of time is over: what ports and flows did in it is written down.
     Look,

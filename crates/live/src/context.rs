@@ -64,7 +64,6 @@ impl Log {
     }
 }
 
-/// What became of a flow, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlowEvent {
     /// Its sender has every acknowledgement, or was stopped.

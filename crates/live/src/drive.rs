@@ -35,7 +35,6 @@ const WINDOWS: u64 = 200;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What the clock does when the machine is late.
     pub clock: Kind,
     /// Times are multiplied by it, rates divided.
     pub k: f64,

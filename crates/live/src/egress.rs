@@ -26,7 +26,6 @@ pub fn frame_bytes(bytes: &[u8]) -> u32 {
 }
 
 impl QueuedFrame {
-    /// As buffers count it.
     pub fn size(&self) -> u64 {
         u64::from(frame_bytes(&self.bytes))
     }
@@ -43,7 +42,6 @@ pub struct Queue {
     since: Time,
     paused_since: Time,
     paused_total: Span,
-    /// When a timed PAUSE runs out.
     pub paused_until: Time,
     /// Packets whose ECN field was changed here.
     pub marks: u64,
@@ -97,7 +95,6 @@ pub struct Said {
 pub struct SentFrame {
     /// As it will be handed to the kernel once its last bit has left.
     pub bytes: Vec<u8>,
-    /// When its first bit left.
     pub began: Time,
     /// Bytes it left behind in its queue.
     pub left_bytes: u64,

@@ -12,7 +12,6 @@ pub struct SourceState {
     pub(crate) source: Box<dyn Source>,
     pub(crate) name: SourceName,
     pub(crate) started: u64,
-    /// When it acts next.
     pub due: Time,
     /// Its living flows, by its own handles.
     pub(crate) handles: HashMap<u32, u32>,
@@ -45,7 +44,6 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Where its receiver finds it.
     pub fn id(&self) -> FlowId {
         FlowId::of(&self.name)
     }

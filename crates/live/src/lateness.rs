@@ -76,7 +76,6 @@ impl Lateness {
         }
     }
 
-    /// An event was handled so late.
     pub fn note(&mut self, now: Time, late: Span, clock: &Clock) {
         if now >= self.next {
             self.close(self.next, clock);
@@ -92,7 +91,6 @@ impl Lateness {
         self.frames += 1;
     }
 
-    /// The end of a window, or of the run.
     pub fn close(&mut self, at: Time, clock: &Clock) {
         let wall_seconds = clock.wall().as_secs_f64();
         self.windows.push(Window {

@@ -31,7 +31,6 @@ pub struct FlowId {
     /// The sending and the receiving host, by node.
     pub src: u32,
     pub dst: u32,
-    /// UDP or TCP source port.
     pub port: u16,
     /// The queue pair; zero for TCP.
     pub queue_pair: u32,
@@ -87,7 +86,6 @@ impl Network {
         (0..).zip(&self.node_of).filter(|(_, owner)| **owner == node).map(|(port, _)| port).collect()
     }
 
-    /// The class of frames of an IEEE priority.
     pub fn class_of(&self, priority: u8) -> Option<u8> {
         self.class_of[usize::from(priority & 7)]
     }
@@ -104,7 +102,6 @@ impl Network {
         LinkRate::new(self.plan.direction(port).rate)
     }
 
-    /// What packets of a flow look like.
     pub fn format(&self, flow: &FlowId) -> Format {
         let domain = |node: u32| self.plan.nodes[node as usize].domain;
         self.formats[usize::from(flow.scheme)][usize::from(domain(flow.src) != domain(flow.dst))]

@@ -91,7 +91,6 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// A PFC frame takes effect.
     pub fn obey(&mut self, class: u8, quanta: u16, context: &mut Context<'_>) {
         let pause = self.egress.obey(class, quanta, context);
         self.set_paused(class, pause, context);
@@ -117,7 +116,6 @@ impl<S: Scheme> Nic<S> {
         gone
     }
 
-    /// A flow's pacing time has come.
     pub fn on_wake(&mut self, due: Time, context: &mut Context<'_>) {
         if self.wake_at == due {
             self.wake_at = Time::NEVER;
@@ -284,7 +282,6 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// A timer of a flow, set for `due`.
     pub fn on_sender(&mut self, flow: u32, due: Time, context: &mut Context<'_>) {
         let now = context.now;
         let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.due == due) else { return };

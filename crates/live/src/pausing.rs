@@ -140,7 +140,6 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// A PFC frame takes effect.
     pub fn obey(&mut self, local: usize, class: u8, quanta: u16, schemes: &[S], context: &mut Context<'_>) {
         let pause = self.egresses[local].obey(class, quanta, context);
         let timed = matches!(self.signalling, Signalling::Timed { .. });

@@ -14,7 +14,6 @@ pub struct Receiver<Np> {
     pub np: Np,
     pub flow: FlowName,
     pub format: Format,
-    /// Decides what is delivered and answered.
     pub responder: Responder,
     /// When the last byte of the flow, or of the message received last, arrived; `None` while more is expected.
     pub delivered_at: Option<Time>,
@@ -31,9 +30,7 @@ pub struct Receiver<Np> {
 pub struct DataPacket {
     /// What its transport reads of it.
     pub arrival: Arrival,
-    /// It begins a message, or the flow.
     pub first: bool,
-    /// It ends a message, or the flow.
     pub last: bool,
     pub payload_bytes: u64,
     /// Payload of the message, where its first packet has room to say so.

@@ -26,7 +26,6 @@ pub enum Refusal {
     LongFrames {
         /// Bytes of the longest frame, without Ethernet header and FCS.
         needed_bytes: u32,
-        /// Bytes that a pair can carry.
         most_bytes: u32,
     },
     /// Frames of the scenario are longer than an interface carries.

@@ -155,7 +155,6 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         }
     }
 
-    /// The variables that the schemes of probed flows publish.
     fn probe_variables(&mut self, at: Time) {
         for id in self.living(true) {
             let Some(flow) = self.flows.get(&id) else { continue };

@@ -15,7 +15,6 @@ pub struct Sender<Rp> {
     pub rp: Rp,
     pub flow: FlowName,
     pub format: Format,
-    /// Decides what is sent next.
     pub requester: Requester,
     /// Decides when.
     pub pacing: Pacing,
@@ -51,7 +50,6 @@ pub struct SentPacket {
 pub struct Tally {
     pub sent_wire_bytes: u64,
     pub packets_sent: u64,
-    /// Data packets that had been sent before.
     pub packets_retransmitted: u64,
     pub timeouts: u32,
     pub notifications: u64,
@@ -59,14 +57,12 @@ pub struct Tally {
 }
 
 impl<Rp> Sender<Rp> {
-    /// Takes the next packet, which leaves now.
     pub fn next(&mut self, now: Time) -> Outgoing {
         let outgoing = self.requester.next(now);
         self.sent.set(outgoing.psn, SentPacket { sent_at: now, resent: outgoing.resent });
         outgoing
     }
 
-    /// Payload bytes of the first `packets` packets.
     pub fn payload_until(&self, packets: u32) -> u64 {
         self.requester.seq.stream.payload_until(packets)
     }

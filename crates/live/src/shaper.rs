@@ -61,7 +61,6 @@ impl<T> Shapers<T> {
         self.flows.values().filter(|shaped| shaped.egress == egress).map(|shaped| shaped.bytes).sum()
     }
 
-    /// Bytes in the queue of a flow, if it has one.
     pub fn bytes_of(&self, flow: u32) -> Option<u64> {
         self.flows.get(&flow).map(|shaped| shaped.bytes)
     }

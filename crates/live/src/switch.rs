@@ -20,7 +20,6 @@ use xoff_fabric::record::{ClassReport, Failure, PortReport};
 use xoff_fabric::scheme::{Hooks, Notice, Scheme};
 use xoff_wire::{Seen, decode};
 
-/// Egress queue as the buffer sees it.
 struct EgressNow<'a> {
     egresses: &'a [Egress],
     egress: usize,

@@ -19,7 +19,6 @@ use xoff_fabric::plan::{FrameSizes, HostSettings, Plan, peer};
 
 /// What switches of datacentres usually carry.
 const USUAL_MTU_BYTES: u32 = 9216;
-/// The most that a virtual pair carries.
 const MOST_MTU_BYTES: u32 = 65_535;
 /// Beyond headers that the plan knows: tags, and telemetry of schemes.
 const SPARE_BYTES: u32 = 512;

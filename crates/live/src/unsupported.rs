@@ -17,7 +17,6 @@ const MOST_SCHEMES: usize = 8;
 pub struct Objection {
     /// What has no counterpart.
     pub what: String,
-    /// What to do.
     pub hint: String,
 }
 
@@ -112,7 +111,6 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
     );
 }
 
-/// Whether receivers keep packets out of order.
 fn reorders<S: Scheme>(scheme: &S) -> bool {
     let formats = [scheme.format(), scheme.format_inter_domain()];
     formats.iter().any(|format| format.reorder || format.transport == Transport::Tcp)

@@ -63,7 +63,6 @@ pub struct Books {
 pub enum Standing {
     /// It was heard.
     There,
-    /// It runs something else.
     Other,
     /// Its run is over.
     Over(Books),
