@@ -196,13 +196,8 @@ fn a_cut_off_flow_waits_for_its_link() {
 fn a_cut_off_receiver_still_answers_what_was_past_the_cut() {
     // The flow loses its only path while packets stand before the slow last link. What is behind the
     // cut arrives, and is acknowledged towards it.
-    let mut net = Net::new();
-    let (s0, s1) = (net.switch("s0"), net.switch("s1"));
-    let (h0, h1) = (net.host("h0"), net.host("h1"));
-    net.link(h0, s0, 100, Span::from_us(1));
-    let between = net.link(s0, s1, 100, Span::from_us(1));
-    net.link(s1, h1, 10, Span::from_us(1));
-    net.cut(between / 2, Time::from_us(20), Time::from_us(500));
+    let (mut net, h0, h1) = Net::chain(&[100, 100, 10], Span::from_us(1));
+    net.cut(1, Time::from_us(20), Time::from_us(500));
     let world = net.run(vec![(Time::ZERO, flow(0, h0, h1, 200_000))]);
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!((world.counters.flows_completed, world.books()), (1, Ok(())));
@@ -295,12 +290,7 @@ fn weighted_shares_count_bytes_whatever_the_packet_size() {
 #[test]
 fn each_switch_signals_in_its_own_way() {
     // s0 pauses its host on and off, s1 pauses s0 for a time and repeats it.
-    let mut net = Net::new();
-    let (s0, s1) = (net.switch("s0"), net.switch("s1"));
-    let (src, dst) = (net.host("src"), net.host("dst"));
-    let up = net.link(src, s0, 100, Span::from_us(1));
-    let trunk = net.link(s0, s1, 100, Span::from_us(1));
-    net.link(s1, dst, 10, Span::from_us(1));
+    let (mut net, src, dst) = Net::chain(&[100, 100, 10], Span::from_us(1));
     let mut timed = net.plan.switches[0].clone();
     timed.pfc.signalling = Signalling::Timed {
         pause: Span::from_us(5),
@@ -309,15 +299,15 @@ fn each_switch_signals_in_its_own_way() {
         resume: ResumeAt::Departures,
     };
     net.plan.switches.push(timed);
-    net.plan.nodes[s1 as usize].profile = 1;
+    net.plan.nodes[2].profile = 1;
     net.plan.run.stop = Time::from_ms(5);
     net.plan.run.record_refreshes = true;
     let mut world = net.run(vec![(Time::ZERO, endless(0, src, dst))]);
     let refreshes = world.pauses.iter().filter(|pause| pause.refresh);
-    assert!(refreshes.clone().all(|pause| pause.pause && pause.port == trunk ^ 1));
+    assert!(refreshes.clone().all(|pause| pause.pause && pause.port == 3));
     let refreshes = refreshes.count() as u64;
     let reports = world.port_reports();
-    let (to_host, to_s0) = (&reports[(up ^ 1) as usize], &reports[(trunk ^ 1) as usize]);
+    let (to_host, to_s0) = (&reports[1], &reports[3]);
     assert!(to_host.pause_frames > 0 && to_host.refresh_frames == 0);
     assert!(to_s0.pause_frames > 0 && to_s0.refresh_frames > 0);
     assert_eq!(refreshes, to_s0.refresh_frames);

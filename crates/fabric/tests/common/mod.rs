@@ -49,6 +49,20 @@ impl Net {
         let changes = [(from, FaultKind::LinkDown { link }), (until, FaultKind::LinkUp { link })];
         self.plan.faults.extend(changes.map(|(at, what)| Fault { at, what }));
     }
+    /// A chain of links with the given rates (Gb/s) from a host over switches to a host, which are returned too. Link `i`
+    /// has ports `2 i`, at its begin, and `2 i + 1`.
+    pub fn chain(rates: &[u64], delay: Span) -> (Net, u32, u32) {
+        let mut net = Net::new();
+        let src = net.host("src");
+        let mut at = src;
+        for (i, &rate) in rates.iter().enumerate() {
+            let last = i + 1 == rates.len();
+            let next = if last { net.host("dst") } else { net.switch(&format!("s{i}")) };
+            net.link(at, next, rate, delay);
+            at = next;
+        }
+        (net, src, at)
+    }
     /// `n` hosts on one switch.
     pub fn star(n: usize, gbps: u64, delay: Span) -> Net {
         let mut net = Net::new();
