@@ -78,7 +78,7 @@ pub struct Seeds {
 }
 
 /// A choice that the paper did not make for us, or that we made otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Deviation {
     pub id: String,
     pub experiments: Vec<String>,
@@ -128,7 +128,7 @@ pub struct ReadingPage {
 }
 
 /// A table that an experiment asks for, as text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TableShown {
     pub title: String,
     /// What a reader must know beside the headings; empty if nothing.

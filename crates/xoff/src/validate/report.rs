@@ -24,9 +24,8 @@ pub fn text(validation: &Validation, width: usize) -> String {
     let mut grid = Grid::new(["run", "flows", "equal", "< 0.1%", "< 1%", "< 5%", "worst p99", "PAUSE", "verdict"]);
     for run in &validation.runs {
         let agreement = &run.agreement;
-        let near = &agreement.near;
         let mut row = vec![run.name.clone(), thousands(agreement.finished_in_both as u64)];
-        row.extend([near.equal, near.within_0_1_percent, near.within_1_percent, near.within_5_percent].map(share));
+        row.extend(near_shares(agreement));
         row.push(worst(agreement));
         row.push(format!("{}/{}", agreement.pauses.theirs, agreement.pauses.ours));
         row.push(verdict(run).to_owned());
@@ -96,8 +95,12 @@ fn bound_text(bound: &Bound) -> String {
     format!("{}: {}; promised is {}.", bound.what, bound.found, bound.promised)
 }
 
+/// The shares of flows that are equal, and nearer than 0.1%, 1% and 5%.
+fn near_shares(Agreement { near, .. }: &Agreement) -> [String; 4] {
+    [near.equal, near.within_0_1_percent, near.within_1_percent, near.within_5_percent].map(share)
+}
+
 fn near_text(agreement: &Agreement) -> String {
-    let near = &agreement.near;
     let far = match agreement.farthest {
         None => String::new(),
         Some(far) => format!(
@@ -109,13 +112,8 @@ fn near_text(agreement: &Agreement) -> String {
             far.fct_ns.ours as f64 / 1e3,
         ),
     };
-    format!(
-        "FCT equal to the ns in {} of the flows, within 0.1% in {}, 1% in {}, 5% in {}.{far}",
-        share(near.equal),
-        share(near.within_0_1_percent),
-        share(near.within_1_percent),
-        share(near.within_5_percent),
-    )
+    let [equal, tenth, one, five] = near_shares(agreement);
+    format!("FCT equal to the ns in {equal} of the flows, within 0.1% in {tenth}, 1% in {one}, 5% in {five}.{far}")
 }
 
 fn pfc_text(agreement: &Agreement) -> String {
@@ -206,20 +204,10 @@ pub fn markdown(validation: &Validation) -> String {
     );
     for run in runs {
         let of = &run.agreement;
-        let near = [of.near.equal, of.near.within_0_1_percent, of.near.within_1_percent, of.near.within_5_percent];
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} / {} | {} / {} | {} | {} |",
-            run.name,
-            thousands(of.finished_in_both as u64),
-            near.map(share).join(" | "),
-            of.pauses.theirs,
-            of.pauses.ours,
-            of.resumes.theirs,
-            of.resumes.ours,
-            of.pfc_equal,
-            verdict(run),
-        );
+        let (flows, near) = (thousands(of.finished_in_both as u64), near_shares(of).join(" | "));
+        let [pauses, resumes] = [of.pauses, of.resumes].map(|pair| format!("{} / {}", pair.theirs, pair.ours));
+        let (name, verdict, same) = (&run.name, verdict(run), of.pfc_equal);
+        let _ = writeln!(out, "| {name} | {flows} | {near} | {pauses} | {resumes} | {same} | {verdict} |");
     }
     out.push_str(
         "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives (of `tcd_*`, over what the \

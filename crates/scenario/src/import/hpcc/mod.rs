@@ -67,18 +67,34 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
     };
     scheme::check_rates(&parts).map_err(|problem| vec![problem])?;
     let text = scenario::text(&parts, &mut warnings)?;
-    let list = Source::new(flow_file.as_str(), scenario::flow_list(&parts));
-    let facts = vec![
+    let ignored = |key: &str| dialect.power().is_some_and(|power| power.ignores(key));
+    let own = vec![
+        Fact::new("simulator", dialect.name()),
+        Fact::new("mode", mode),
+        Fact::new("unused_keys", config.unused(mode, ignored)),
+    ];
+    Ok(imported(source, &parts, text, warnings, own))
+}
+
+/// What an import comes to; `own` are facts of one simulator alone.
+pub(super) fn imported(
+    source: &Arc<Source>,
+    parts: &parts::Parts<'_>,
+    text: String,
+    warnings: Vec<Diagnostic>,
+    own: Vec<Fact>,
+) -> Imported {
+    let topology = parts.topology;
+    let mut facts = vec![
         Fact::new("hosts", topology.hosts()),
         Fact::new("switches", topology.is_switch.len() - topology.hosts()),
         Fact::new("links", topology.links.len()),
-        Fact::new("flows", flows.len()),
-        Fact::new("simulator", dialect.name()),
-        Fact::new("mode", mode),
-        Fact::new("unused_keys", config.unused(mode, |key| dialect.power().is_some_and(|power| power.ignores(key)))),
+        Fact::new("flows", parts.flows.len()),
     ];
-    let files = vec![Attachment { name: flow_file, source: list }];
-    Ok(Imported { name, text, files, warnings, facts, origin: Some(source.clone()) })
+    facts.extend(own);
+    let list = Source::new(parts.flow_file, scenario::flow_list(parts));
+    let files = vec![Attachment { name: parts.flow_file.to_owned(), source: list }];
+    Imported { name: parts.name.to_owned(), text, files, warnings, facts, origin: Some(source.clone()) }
 }
 
 /// The file that a key names: from the configuration's folder, or else from the current directory.

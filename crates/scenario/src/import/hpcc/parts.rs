@@ -23,6 +23,17 @@ pub struct Parts<'a> {
     pub flows: &'a [Flow],
 }
 
+impl Parts<'_> {
+    /// What the text begins with; `importer` is the command that makes it.
+    pub fn head(&self, importer: &str) -> String {
+        let origin = comment(self.origin);
+        format!(
+            "# Made by `xoff import {importer}` from {origin}.\n# Comments name the setting of that file behind a line; lines without one copy what its simulator always does.\n\nname = \"{}\"\n",
+            self.name
+        )
+    }
+}
+
 /// `key = value  # why`
 pub fn line(out: &mut String, key: &str, value: &str, why: &str) {
     let _ = match why {

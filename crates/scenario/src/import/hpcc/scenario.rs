@@ -7,7 +7,7 @@ use super::super::words::Result;
 use super::dialect::Dialect;
 use super::flows::Flow;
 use super::keys::{DCQCN, DCTCP};
-use super::parts::{Parts, comment, line, quoted, span, stop_ns};
+use super::parts::{Parts, line, quoted, span, stop_ns};
 use super::topology::Topology;
 use super::{devices, network, scheme};
 use crate::Diagnostic;
@@ -16,11 +16,7 @@ use std::fmt::Write;
 /// The scenario, and warnings about what it makes of the files.
 pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> std::result::Result<String, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let mut out = format!(
-        "# Made by `xoff import hpcc` from {}.\n# Comments name the setting of that file behind a line; lines without one copy what its simulator always does.\n\nname = \"{}\"\n",
-        comment(parts.origin),
-        parts.name
-    );
+    let mut out = parts.head("hpcc");
     type Part = fn(&Parts<'_>, &mut Vec<Diagnostic>) -> Result<String>;
     let sections: [Part; 8] =
         [run, model, network::text, classes, devices::switch, devices::host, scheme::text, traffic];

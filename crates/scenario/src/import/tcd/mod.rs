@@ -19,7 +19,7 @@ use super::hpcc::{self};
 use super::words::Result;
 use super::{Fact, Imported};
 use crate::files::Files;
-use crate::{Attachment, Diagnostic, Source};
+use crate::{Diagnostic, Source};
 use keys::{DCQCN, KEYS, NONE, NP_ECN, TCD};
 use std::sync::Arc;
 
@@ -70,17 +70,8 @@ pub fn import(
         dialect: Dialect::Hpcc,
     };
     let text = scenario::text(&parts, mode, &mut warnings)?;
-    let list = Source::new(flow_file.as_str(), hpcc::scenario::flow_list(&parts));
-    let facts = vec![
-        Fact::new("hosts", topology.hosts()),
-        Fact::new("switches", topology.is_switch.len() - topology.hosts()),
-        Fact::new("links", topology.links.len()),
-        Fact::new("flows", flows.len()),
-        Fact::new("mode", mode),
-        Fact::new("unused_keys", config.unused(mode, |_| false)),
-    ];
-    let files = vec![Attachment { name: flow_file, source: list }];
-    Ok(Imported { name, text, files, warnings, facts, origin: Some(source.clone()) })
+    let own = vec![Fact::new("mode", mode), Fact::new("unused_keys", config.unused(mode, |_| false))];
+    Ok(hpcc::imported(source, &parts, text, warnings, own))
 }
 
 /// The nominal size of a packet.

@@ -1,6 +1,6 @@
 //! The scenario's text: that simulator's rules, and what the files say.
 
-use super::super::hpcc::parts::{Parts, comment, decimal, line, quoted, rate, span, stop_ns};
+use super::super::hpcc::parts::{Parts, decimal, line, quoted, rate, span, stop_ns};
 use super::super::hpcc::scenario::{class_names, run, traffic};
 use super::super::hpcc::{config::Config, network};
 use super::super::words::Result;
@@ -27,11 +27,7 @@ pub fn text(
     mode: u64,
     warnings: &mut Vec<Diagnostic>,
 ) -> std::result::Result<String, Vec<Diagnostic>> {
-    let mut out = format!(
-        "# Made by `xoff import tcd` from {}.\n# Comments name the setting of that file behind a line; lines without one copy what its simulator always does.\n\nname = \"{}\"\n",
-        comment(parts.origin),
-        parts.name
-    );
+    let mut out = parts.head("tcd");
     let mut problems = Vec::new();
     let sections = [
         seed(parts.config),

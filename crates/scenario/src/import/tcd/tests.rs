@@ -1,7 +1,7 @@
 //! The TCD authors' configuration, from text to a loaded scenario.
 
 use super::*;
-use crate::Options;
+use crate::{Attachment, Options};
 use std::path::Path;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{ResumeAt, Signalling, Thresholds};

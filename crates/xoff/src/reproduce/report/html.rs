@@ -115,7 +115,6 @@ fn of_paper(report: &Report, paper: &PaperPage) -> Value {
         "readings": readings::rows(paper).iter().map(|row| of_reading(paper, row)).collect::<Vec<_>>(),
         "differences": readings::differences(paper).iter().map(difference).collect::<Vec<_>>(),
         "experiments": experiments,
-        "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
     })
 }
 
@@ -137,11 +136,6 @@ fn difference((claim, all): &(&ClaimResult, Vec<&ClaimResult>)) -> Value {
 }
 
 fn of_experiment(report: &Report, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
-    let tables: Vec<Value> = experiment
-        .tables
-        .iter()
-        .map(|of| json!({ "title": of.title, "note": of.note, "head": of.head, "rows": of.rows }))
-        .collect();
     let (failures, more) = first_failures(&experiment.failures);
     let concern = |of: &&Deviation| of.experiments.contains(&experiment.id);
     json!({
@@ -156,9 +150,9 @@ fn of_experiment(report: &Report, experiment: &ExperimentPage, deviations: &[Dev
         "scaled": experiment.scaled,
         "trees": experiment.trees.iter().map(|of| json!({ "title": of.title, "svg": of.svg })).collect::<Vec<_>>(),
         "figures": experiment.figures,
-        "tables": tables,
+        "tables": experiment.tables,
         "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),
-        "deviations": deviations.iter().filter(concern).map(deviation).collect::<Vec<_>>(),
+        "deviations": deviations.iter().filter(concern).collect::<Vec<_>>(),
         "failures": failures,
         "more_failures": &experiment.failures[failures.len()..],
         "more": if more > 0 { more_failed(more) } else { String::new() },
@@ -188,17 +182,4 @@ fn claim(claim: &ClaimResult) -> Value {
 /// Numbers with their intervals are not broken across lines.
 fn unbroken(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}").replace(" to ", "\u{a0}to\u{a0}")
-}
-
-fn deviation(of: &Deviation) -> Value {
-    json!({
-        "id": of.id,
-        "experiments": of.experiments.join(", "),
-        "kind": of.kind,
-        "topic": of.topic,
-        "paper": of.paper,
-        "ours": of.ours,
-        "why": of.why,
-        "effect": of.effect,
-    })
 }
