@@ -1,7 +1,8 @@
 //! `xoff live`: a scenario on real packets.
 
 use super::progress::Bars;
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, warn};
+use super::run::conclude;
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, tell, warn};
 use clap::{Args, ValueEnum};
 use std::io;
 use std::process::{Child, Command};
@@ -18,9 +19,8 @@ use xoff_live::word::Terms;
 use xoff_live::{Refusal, Testbed};
 use xoff_results::execute::execute_by;
 use xoff_results::outcome::Outcome;
-use xoff_results::text;
 use xoff_run::drive::Keep;
-use xoff_scenario::{Diagnostic, Loaded, import, wrap};
+use xoff_scenario::{Diagnostic, Loaded, import};
 
 pub const EXAMPLES: &str = "\
 Frames are those of the captures, byte for byte. Rates are divided by k and times multiplied, so that
@@ -158,7 +158,7 @@ pub fn live(args: &LiveArgs) -> Result<(), Stop> {
     if let Some(mut shell) = shell {
         shell.wait()?;
     }
-    conclude(&outcome, args)
+    conclude(&outcome, &args.show)
 }
 
 fn run(
@@ -177,20 +177,6 @@ fn run(
     })?;
     bar.finish();
     Ok(outcome)
-}
-
-fn conclude(outcome: &Outcome, args: &LiveArgs) -> Result<(), Stop> {
-    if args.show.json {
-        show(&outcome.summary.json())?;
-    } else if !args.show.quiet {
-        show_summary(&text::summary(&outcome.summary, style(), wrap::columns()), outcome.directory.as_deref())?;
-    }
-    match outcome.summary.why_failed() {
-        // The page above has it in full.
-        Some(_) if !args.show.json && !args.show.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
-        Some(failure) => Err(Stop::RunFailed(failure)),
-        None => Ok(()),
-    }
 }
 
 fn refused(refusal: Refusal) -> Stop {

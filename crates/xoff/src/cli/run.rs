@@ -11,7 +11,7 @@ use std::path::Path;
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
 use xoff_results::execute::execute;
-use xoff_results::outcome::Kind;
+use xoff_results::outcome::{Kind, Outcome};
 use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::drive::one_part_because;
@@ -84,14 +84,19 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
         watch.finish();
     }
     bar.finish();
-    if args.show.json {
+    conclude(&outcome, &args.show)
+}
+
+/// Shows the summary of a run, and fails if the run did.
+pub(super) fn conclude(outcome: &Outcome, to: &ShowArgs) -> Result<(), Stop> {
+    if to.json {
         show(&outcome.summary.json())?;
-    } else if !args.show.quiet {
+    } else if !to.quiet {
         show_summary(&text::summary(&outcome.summary, style(), wrap::columns()), outcome.directory.as_deref())?;
     }
     match outcome.summary.why_failed() {
         // The page above has it in full.
-        Some(_) if !args.show.json && !args.show.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
+        Some(_) if !to.json && !to.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
         Some(failure) => Err(Stop::RunFailed(failure)),
         None => Ok(()),
     }
