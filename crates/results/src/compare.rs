@@ -18,7 +18,6 @@ pub struct Comparison {
     pub(crate) title: String,
     /// In the order in which they are shown; those without anything to show are left out.
     pub tables: Vec<Section>,
-    /// What was found.
     pub(crate) finding: Finding,
     /// Full sentences that explain the columns, for a reader who sees them for the first time.
     pub(crate) notes: Vec<String>,
@@ -603,7 +602,7 @@ mod tests {
         for (run, value) in entries[0].runs.iter_mut().zip(values) {
             let (name, unit) = ("recovery".to_owned(), "ms".to_owned());
             run.summary.measures =
-                vec![MeasuredRow { name, unit, value, never: value.is_none(), curve: None, axes: None }];
+                vec![MeasuredRow { name, unit, value, never: value.is_none(), ..MeasuredRow::default() }];
         }
         let whole = comparison(&entries[..1], &[]);
         let measures = whole.tables.iter().find(|table| table.title == "measures").unwrap();
@@ -628,8 +627,7 @@ mod tests {
                 unit: "us".into(),
                 value,
                 never: value.is_none(),
-                curve: None,
-                axes: None,
+                ..MeasuredRow::default()
             };
             entry.runs[0].summary.measures =
                 (0..20).map(|i| row(format!("measure{i}"), first.map(|v| v + f64::from(i)))).collect();

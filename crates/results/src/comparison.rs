@@ -128,9 +128,7 @@ mod tests {
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::super::outcome::{Outcome, RunContext};
-    use super::super::summary::MeasuredRow;
     use super::*;
-    use xoff_scenario::measure::{Along, Curve, CurveAxes};
 
     fn run(scheme: &str, seed: u64) -> Outcome {
         let plan = fixture::plan();
@@ -175,20 +173,7 @@ mod tests {
     fn with_curve(mut entry: Entry) -> Entry {
         for run in &mut entry.runs {
             let seed = run.summary.seed as f64;
-            run.summary.measures = vec![MeasuredRow {
-                name: "bysize".into(),
-                unit: String::new(),
-                value: None,
-                never: false,
-                curve: Some(Curve { x: vec![3e3, 3e4], y: vec![2.0 + seed, 5.0 + 3.0 * seed] }),
-                axes: Some(CurveAxes {
-                    along: Along::Sizes,
-                    x: "Flow size".into(),
-                    x_unit: "bytes".into(),
-                    y: "p99 slowdown".into(),
-                    y_unit: String::new(),
-                }),
-            }];
+            run.summary.measures = vec![fixture::by_size(vec![3e3, 3e4], vec![2.0 + seed, 5.0 + 3.0 * seed])];
         }
         entry
     }

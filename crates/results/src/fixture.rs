@@ -3,6 +3,7 @@
 use super::jobs::gather::JobFacts;
 use super::outcome::RunContext;
 use super::reality::{Clock, Frames, Ignored, Lateness, Reality, Slip, Verdict, Window};
+use super::summary::MeasuredRow;
 use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
@@ -10,7 +11,21 @@ use xoff_fabric::plan::*;
 use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Paths, PauseRecord, PortReport};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Interval, Work};
 use xoff_run::RunEnd;
+use xoff_scenario::measure::{Along, Curve, CurveAxes};
 use xoff_scenario::traffic::JobInterval;
+
+/// A measure that is a curve over the sizes of flows.
+pub fn by_size(x: Vec<f64>, y: Vec<f64>) -> MeasuredRow {
+    let axes = CurveAxes {
+        along: Along::Sizes,
+        x: "Flow size".into(),
+        x_unit: "bytes".into(),
+        y: "p99 slowdown".into(),
+        y_unit: String::new(),
+    };
+    let (curve, axes) = (Some(Curve { x, y }), Some(axes));
+    MeasuredRow { name: "bysize".into(), curve, axes, ..MeasuredRow::default() }
+}
 
 /// h0 and h1 on s0; r0 and r1 on s1; two parallel links between the switches.
 pub fn plan() -> Plan {

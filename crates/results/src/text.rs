@@ -13,13 +13,11 @@ use xoff_scenario::wrap;
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// Letters alone.
     Plain,
     /// Bold and colours, by escape sequences.
     Terminal,
 }
 
-/// The whole summary.
 pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     let mut out = String::new();
     let how = if summary.reality.is_some() { "on real packets" } else { "simulated" };
@@ -482,7 +480,7 @@ mod tests {
     use super::super::fixture;
     use super::super::writer::RunWriter;
     use super::*;
-    use xoff_scenario::measure::{Along, Curve, CurveAxes};
+    use xoff_scenario::measure::Curve;
 
     fn sample() -> Summary {
         let plan = fixture::plan();
@@ -528,22 +526,7 @@ mod tests {
     #[test]
     fn the_points_of_a_curve_are_shown() {
         let mut with = sample();
-        let axes = CurveAxes {
-            along: Along::Sizes,
-            x: "Flow size".into(),
-            x_unit: "bytes".into(),
-            y: "p99 slowdown".into(),
-            y_unit: String::new(),
-        };
-        let curve = Some(Curve { x: vec![3162.0, 31_623.0], y: vec![1.5, 12.5] });
-        with.measures = vec![MeasuredRow {
-            name: "bysize".into(),
-            unit: String::new(),
-            value: None,
-            never: false,
-            curve,
-            axes: Some(axes),
-        }];
+        with.measures = vec![fixture::by_size(vec![3162.0, 31_623.0], vec![1.5, 12.5])];
         let text = summary(&with, Style::Plain, 80);
         assert!(!text.contains("curve of") && text.contains("measure bysize"), "{text}");
         assert!(text.lines().any(|line| line.split_whitespace().eq(["31.6", "KB", "12.5"])), "{text}");
