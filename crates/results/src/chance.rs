@@ -22,12 +22,10 @@ impl Draws {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// Below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.unit() * n as f64) as usize
     }
 
-    /// One of these.
     pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
@@ -37,7 +35,6 @@ impl Draws {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// In another order.
     pub fn shuffle<T>(&mut self, of: &mut [T]) {
         for at in (1..of.len()).rev() {
             let other = self.below(at + 1);

@@ -20,7 +20,6 @@ pub struct Collected {
     pub columns: Vec<CollectedColumn>,
 }
 
-/// All values of one column.
 #[derive(Debug)]
 pub struct CollectedColumn {
     /// One for each row; an empty cell has a zero.
@@ -29,7 +28,6 @@ pub struct CollectedColumn {
     pub valid: Option<Vec<u8>>,
 }
 
-/// Values of one kind.
 #[derive(Debug)]
 pub enum Values {
     /// Counts and names that are numbers.
@@ -124,7 +122,6 @@ impl CollectedColumn {
 }
 
 impl Collected {
-    /// Without rows.
     pub(crate) fn new(table: &'static Table<'static>) -> Collected {
         Collected { table, rows: 0, columns: table.columns.iter().map(CollectedColumn::new).collect() }
     }

@@ -11,20 +11,15 @@ use xoff_scenario::wrap;
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Whole numbers.
     Integer,
-    /// Numbers.
     Real,
-    /// Words.
     Text,
 }
 
-/// One column of one table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     /// Ends with its unit where it has one.
     pub name: &'a str,
-    /// What it holds.
     pub kind: Kind,
     /// Empty where nothing is measured.
     pub unit: &'a str,
@@ -65,7 +60,6 @@ impl Kind {
 }
 
 impl<'a> Table<'a> {
-    /// The Parquet schema.
     pub(crate) fn schema(&self) -> TypePtr {
         let field = |column: &Column| {
             let builder = Type::primitive_type_builder(column.name, column.kind.stored())
@@ -77,7 +71,6 @@ impl<'a> Table<'a> {
         Arc::new(Type::group_type_builder(self.name).with_fields(fields).build().expect("columns have names"))
     }
 
-    /// The column of this name.
     pub(crate) fn column(&self, name: &str) -> Option<&'a Column<'a>> {
         self.columns.iter().find(|column| column.name == name)
     }

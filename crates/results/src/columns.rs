@@ -22,7 +22,6 @@ impl Entry {
         &self.runs[0]
     }
 
-    /// Of all its runs.
     pub fn summaries(&self) -> impl Iterator<Item = &Summary> {
         self.runs.iter().map(|run| &run.summary)
     }

@@ -15,7 +15,6 @@ use xoff_scenario::number::{brief, count, microseconds, percent, thousands};
 /// Jobs that the sentence of a run tells of.
 const JOBS_TOLD: usize = 3;
 
-/// Of one run.
 pub fn of_run(run: &Summary) -> String {
     if let Some(failure) = &run.failure {
         return format!("The run failed: {}.", first_line(failure));

@@ -15,7 +15,6 @@ pub const SIZE_CLASSES: [(&str, u64); 4] =
     [("< 10 KB", 10_000), ("10-100 KB", 100_000), ("100 KB-1 MB", 1_000_000), (">= 1 MB", u64::MAX)];
 const SLOWDOWN_GROUPS: usize = 20;
 
-/// A flow that has finished.
 #[derive(Clone, Copy)]
 struct Done {
     size_bytes: u64,

@@ -5,7 +5,6 @@ use serde::Serialize;
 /// A table of texts: the first column is left-aligned, the others as [`Grid::left`] says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Grid {
-    /// Titles of the columns.
     pub head: Vec<String>,
     /// Cells, as many as there are titles.
     pub rows: Vec<Vec<String>>,
@@ -29,7 +28,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// Without notes.
     pub fn new(title: impl Into<String>, grid: Grid) -> Section {
         Section { title: title.into(), grid, notes: Vec::new() }
     }
@@ -55,7 +53,6 @@ impl Grid {
         self
     }
 
-    /// Adds one at the end.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }

@@ -6,7 +6,6 @@
 //! [`seeds`], [`comparison`] (their directory), [`reality`] and [`live`] (runs on real packets, beside their
 //! simulation), [`figures`], `report`.
 
-#![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod averaged;
@@ -95,7 +94,6 @@ pub fn describe_table(name: &str, width: usize) -> Option<String> {
     Some(text)
 }
 
-/// One column of a table.
 pub fn describe_column(table: &column::Table, column: &column::Column, width: usize) -> String {
     let unit = if column.unit.is_empty() { String::new() } else { format!(", in {}", column.unit) };
     let empty = if column.nullable { " May be empty." } else { "" };
@@ -172,7 +170,6 @@ pub const NUMBERS: [(&str, &str); 11] = [
     ("metrics.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
 ];
 
-/// The same for programs.
 pub fn describe_json() -> Value {
     let mut value = column::dictionary_json(tables::ALL);
     let metric = |metric| {

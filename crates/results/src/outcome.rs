@@ -13,7 +13,6 @@ use xoff_scenario::Attachment;
 
 /// What is known before a run starts.
 pub struct RunContext<'a> {
-    /// Name of the scenario.
     pub(crate) name: String,
     /// Names of the schemes, by [`FlowRecord::scheme`](xoff_fabric::record::FlowRecord::scheme).
     pub(crate) schemes: Vec<String>,
@@ -37,7 +36,6 @@ pub struct RunContext<'a> {
     pub(crate) figures: bool,
     /// Tables of what ports and flows did, window by window.
     pub(crate) activity: bool,
-    /// Its training jobs.
     pub(crate) jobs: Vec<JobFacts>,
     /// The run is on real packets, and has a table of its own.
     pub(crate) live: bool,
@@ -48,17 +46,14 @@ pub struct RunContext<'a> {
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// A finished run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// As in `run.json`.
     pub summary: Summary,
     /// Why it ended early, as data.
     pub failure: Option<Failure>,
     pub(crate) curves: Curves,
     /// What the ranks of its jobs did.
     pub(crate) timelines: Vec<Timeline>,
-    /// The resolved scenario.
     pub(crate) scenario: String,
     /// The directory, if one was asked for.
     pub directory: Option<PathBuf>,

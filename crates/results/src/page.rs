@@ -20,9 +20,7 @@ const STYLE_HASH: &str = include_str!("../assets/report.css.sha256");
 pub struct Figure {
     /// Name of its files, without ending.
     pub file: String,
-    /// What it shows.
     pub title: String,
-    /// The drawing.
     pub svg: String,
     /// JSON that can stand in a script.
     pub data: String,
@@ -31,7 +29,6 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Draws it.
     pub fn of(chart: &Chart) -> Result<Figure, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Figure {
             file: chart.file.clone(),

@@ -5,12 +5,10 @@ use super::interval::Estimate;
 use super::verdict::{ALPHA, Among, Pair, Rules, Series, Standing, standing};
 use xoff_scenario::number::{brief, thousands};
 
-/// Something that is ranked.
 #[derive(Clone, Debug)]
 pub struct Ranked {
     /// As sentences call it.
     pub name: String,
-    /// Its numbers.
     pub series: Series,
 }
 
@@ -23,11 +21,9 @@ pub struct About {
     pub condition: String,
     /// Behind numbers; empty where they have none, or where `show` writes it.
     pub unit: String,
-    /// Whether more is better.
     pub more: bool,
     /// The smallest effect of interest, as a share.
     pub delta: f64,
-    /// How numbers are written.
     pub show: fn(f64) -> String,
     /// What is ranked, in the plural: `schemes`.
     pub noun: &'static str,
@@ -60,7 +56,6 @@ impl About {
 pub struct Ranking {
     about: About,
     ranked: Vec<Ranked>,
-    /// How they stand.
     pub standing: Standing,
 }
 
@@ -117,12 +112,10 @@ impl Ranking {
         &self.ranked[at].name
     }
 
-    /// How many are ranked.
     pub fn len(&self) -> usize {
         self.standing.order.len()
     }
 
-    /// Whether none is ranked.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -23,7 +23,6 @@ const BATCH_ROWS: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    /// From `run.json`.
     pub summary: Summary,
     /// The most that this process may hold.
     limit_bytes: u64,
@@ -294,7 +293,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -309,12 +307,10 @@ impl Rows {
         self.column(name, |cells| if let Cells::Integers(cells) = cells { Some(Integers(cells)) } else { None })
     }
 
-    /// Refuses as [`Rows::integers`] does.
     pub fn reals(&self, name: &str) -> Result<Reals<'_>, Diagnostic> {
         self.column(name, |cells| if let Cells::Reals(cells) = cells { Some(Reals(cells)) } else { None })
     }
 
-    /// Refuses as [`Rows::integers`] does.
     pub fn texts(&self, name: &str) -> Result<Texts<'_>, Diagnostic> {
         self.column(name, |cells| if let Cells::Texts(cells) = cells { Some(Texts(cells)) } else { None })
     }

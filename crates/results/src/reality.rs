@@ -72,11 +72,8 @@ pub struct Slip {
 /// Nearest-rank percentiles of lateness, in nanoseconds of the scenario's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// The median.
     pub p50_ns: f64,
-    /// The 99th percentile.
     pub p99_ns: f64,
-    /// The largest.
     pub max_ns: f64,
     /// The largest 99th percentile that is accepted.
     pub bound_ns: f64,
@@ -131,7 +128,6 @@ impl Partners {
 pub struct Ignored {
     /// Why: `not of this run`, `malformed`.
     pub reason: String,
-    /// How many.
     pub frames: u64,
 }
 

@@ -8,7 +8,6 @@ use xoff_scenario::Diagnostic;
 pub enum Refusal {
     /// The run directory cannot be read.
     Input(Vec<Diagnostic>),
-    /// The file cannot be written.
     System(io::Error),
 }
 

@@ -29,7 +29,6 @@ pub struct HeatMap {
     pub title: String,
     /// What the columns are, and what the rows are.
     pub axes: (String, String),
-    /// Titles of the columns.
     pub head: Vec<String>,
     /// Title of each row, and its cells: the number, and how dark it is, from 0 to [`DARKEST`].
     pub rows: Vec<(String, Vec<(String, u8)>)>,
@@ -37,15 +36,12 @@ pub struct HeatMap {
 
 /// What the page of a sweep holds.
 pub struct SweepPage<'a> {
-    /// Name of the scenario, mostly.
     pub title: &'a str,
     /// What was found, in one sentence.
     pub finding: &'a str,
-    /// Names and values.
     pub facts: Vec<(&'static str, String)>,
     /// Above the figures.
     pub tables: Vec<Section>,
-    /// Drawn one below the other.
     pub charts: &'a [Chart],
     /// Below the figures.
     pub heat_maps: Vec<HeatMap>,
@@ -176,7 +172,6 @@ pub fn of_comparison(
     })
 }
 
-/// The page of a sweep.
 pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
     render(&Page {
         title: of.title,

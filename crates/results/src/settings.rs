@@ -4,10 +4,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
-/// Keys by run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Differences {
-    /// Names of the runs.
     pub runs: Vec<String>,
     /// Keys that several runs have, not all with the same value; `-` where a run does not have it.
     pub rows: Vec<(String, Vec<String>)>,

@@ -12,13 +12,11 @@ use xoff_scenario::number::{brief, thousands};
 /// The whole summary. Its JSON form is the program-facing result of `--json` and of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Version of Xoff.
     pub version: String,
     /// Name of the scenario.
     pub name: String,
     /// All schemes of the run, joined by `+`.
     pub scheme: String,
-    /// Of all random streams.
     pub seed: u64,
     /// When the run ended, in simulated time.
     pub sim_time_us: f64,
@@ -31,7 +29,6 @@ pub struct Summary {
     /// From the first start of a job to the last end; `None` without jobs, or if one did not end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_time_us: Option<f64>,
-    /// Counters of the whole run.
     #[serde(flatten)]
     pub counts: Counts,
     /// The longest egress queue of a switch.
@@ -100,35 +97,27 @@ pub struct FlowResults {
     pub goodput_to_end_gbps: f64,
 }
 
-/// Counters of the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
-    /// Data packets that receivers took.
     pub packets_delivered: u64,
-    /// Data packets sent once more.
     pub packets_retransmitted: u64,
     /// Payload, each byte once.
     pub delivered_bytes: u64,
     /// Packets, data and control, times links; PFC frames apart.
     pub packet_hops: u64,
-    /// What the event loop handled.
     pub events: u64,
-    /// Packets that switches marked.
     pub marks: u64,
     /// Congestion notifications of receivers and switches.
     pub notifications: u64,
     /// Notices that switches did not make, because their lossless class had no room for them.
     #[serde(default)]
     pub notices_refused: u64,
-    /// Acknowledgements that receivers sent.
     pub acks: u64,
-    /// Negative acknowledgements that receivers sent.
     pub naks: u64,
     /// Retransmission timers that ran out.
     pub timeouts: u64,
-    /// All drops together.
     pub drops: u64,
     /// Packets of lossless classes for which a switch had no room; there should be none.
     pub drops_lossless: u64,
@@ -162,7 +151,6 @@ pub struct Cost {
     /// Parts of the network that ran by themselves, and on how many threads; results do not depend on either.
     #[serde(default = "one")]
     pub parts: usize,
-    /// See `parts`.
     #[serde(default = "one")]
     pub threads: usize,
     /// Why the network could not be divided into several parts.
@@ -184,17 +172,13 @@ fn one() -> usize {
 pub struct Distribution {
     /// Values behind it.
     pub count: u64,
-    /// The arithmetic one.
     pub mean: Option<f64>,
-    /// The median.
     pub p50: Option<f64>,
     /// The 95th; the maximum where there are fewer than 20 values.
     pub p95: Option<f64>,
     /// The 99th; the maximum where there are fewer than 100 values.
     pub p99: Option<f64>,
-    /// The 99.9th.
     pub p999: Option<f64>,
-    /// The largest.
     pub max: Option<f64>,
 }
 
@@ -207,18 +191,14 @@ pub struct SourceFlows {
     pub flows: u64,
     /// Those behind all the rest.
     pub completed: u64,
-    /// As [`FlowResults::fct_us`].
     pub fct_us: Distribution,
-    /// As [`FlowResults::slowdown`].
     pub slowdown: Distribution,
-    /// As [`FlowResults::by_size`].
     pub by_size: Vec<SizeClass>,
     /// Percentiles of the slowdown over sizes, in groups of equally many flows.
     pub slowdown_by_size: Vec<SlowdownGroup>,
     /// The same in classes of size that are the same for every run, for means over several.
     #[serde(default)]
     pub slowdown_classes: Vec<SlowdownClass>,
-    /// Of the flows that finished.
     pub cdf: Cdf,
 }
 
@@ -242,9 +222,7 @@ pub struct SizeClass {
     pub flows: u64,
     /// Those behind the distributions.
     pub completed: u64,
-    /// As [`FlowResults::fct_us`].
     pub fct_us: Distribution,
-    /// As [`FlowResults::slowdown`].
     pub slowdown: Distribution,
 }
 
@@ -260,34 +238,25 @@ pub struct HpccClass {
 /// Finished flows of similar sizes; flows of one size are in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownGroup {
-    /// Payload of the smallest flow.
     pub smallest_bytes: u64,
     /// The median size stands for the group in figures.
     pub median_bytes: u64,
-    /// Payload of the largest flow.
     pub largest_bytes: u64,
     /// At least a twentieth of all, but for the last group.
     pub flows: u64,
-    /// Median slowdown.
     pub p50: f64,
-    /// Of the slowdowns.
     pub p95: f64,
-    /// Of the slowdowns.
     pub p99: f64,
 }
 
 /// Finished flows of a range of sizes whose ends are 1, 2 or 5 times a power of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownClass {
-    /// From this size on.
     pub from_bytes: u64,
-    /// Below this size.
     pub until_bytes: u64,
     /// At least one.
     pub flows: u64,
-    /// Median slowdown.
     pub p50: f64,
-    /// Of the slowdowns.
     pub p95: f64,
     /// Of the slowdowns; of fewer than 100 flows it is the largest.
     pub p99: f64,
@@ -303,15 +272,12 @@ impl SlowdownClass {
 /// Endless flows of one label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
-    /// As the scenario calls them.
     pub label: String,
     /// At least one.
     pub flows: u64,
     /// Mean per flow from its start to its end or the run's.
     pub mean_gbps: f64,
-    /// Of the slowest of them.
     pub min_gbps: f64,
-    /// Of the fastest of them.
     pub max_gbps: f64,
     /// Jain's index among them.
     pub fairness: Option<f64>,
@@ -322,7 +288,6 @@ pub struct Throughput {
 pub struct QueuePeak {
     /// `leaf0->h3`.
     pub port: String,
-    /// Of PFC, 0 to 7.
     pub priority: u8,
     /// Frames, without gaps.
     pub peak_bytes: u64,
@@ -335,7 +300,6 @@ pub struct QueuePeak {
 pub struct IngressPeak {
     /// `leaf0 from h3`.
     pub ingress: String,
-    /// Of PFC, 0 to 7.
     pub priority: u8,
     /// Frames, without gaps; headroom included.
     pub peak_bytes: u64,
@@ -363,7 +327,6 @@ pub struct LayerPauses {
     pub refresh_frames: u64,
 }
 
-/// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkUse {
     /// `leaf0->h3`.
@@ -377,7 +340,7 @@ pub struct LinkUse {
 }
 
 /// One number or curve of a `[[measure]]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRow {
     /// As the scenario gave it, with a suffix where a measure has several statistics.
     pub name: String,
@@ -432,11 +395,9 @@ impl MeasuredRow {
 /// One `[[capture]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureRow {
-    /// As the scenario gave it.
     pub name: String,
     /// Within the run directory.
     pub file: String,
-    /// In the file.
     pub frames: u64,
     /// Frames that came after the capture's limit.
     pub missed: u64,
@@ -447,7 +408,6 @@ pub struct CaptureRow {
 pub struct Check {
     /// What should be so: `no deadlock`.
     pub name: String,
-    /// It is so.
     pub held: bool,
     /// It does not hold, and the scenario says that it need not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -17,14 +17,10 @@ use std::sync::Arc;
 /// Rows gathered before they are written, as a row group of their own: bounds memory.
 const ROW_GROUP_ROWS: usize = 64 * 1024;
 
-/// One value of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
-    /// A count.
     Integer(u64),
-    /// A measured number.
     Real(f64),
-    /// A word or a name.
     Text(&'a str),
     /// Nothing, in a column that may have none.
     Empty,
@@ -136,7 +132,6 @@ impl Gathered {
     }
 }
 
-/// Writes one table.
 pub struct TableWriter<'a> {
     table: &'a Table<'a>,
     columns: Vec<Gathered>,

@@ -30,7 +30,6 @@ impl Series {
         self.0.iter().map(|(_, value)| *value).collect()
     }
 
-    /// The number under a seed.
     pub fn under(&self, seed: u64) -> Option<f64> {
         self.0.binary_search_by_key(&seed, |(seed, _)| *seed).ok().map(|at| self.0[at].1)
     }
@@ -226,7 +225,6 @@ pub struct Standing {
 /// How a family of series is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Whether more is better.
     pub more: bool,
     /// The smallest effect of interest, as a share.
     pub delta: f64,

@@ -64,7 +64,6 @@ struct Identity {
     seed: u64,
     labels: Vec<String>,
     sources: Vec<String>,
-    /// The resolved scenario.
     scenario: String,
     version: String,
 }
@@ -279,7 +278,6 @@ impl RunWriter {
         tables.map_or(Ok(()), |tables| tables.write(activity, &self.names))
     }
 
-    /// What jobs did.
     pub(crate) fn intervals(&mut self, intervals: &[JobInterval]) {
         self.jobs.intervals(intervals);
     }

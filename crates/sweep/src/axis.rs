@@ -6,7 +6,6 @@ use xoff_scenario::diagnostic::{Diagnostic, Place, Source, Text};
 use xoff_scenario::reader::{Result, Table};
 use xoff_scenario::{spelled, tree};
 
-/// One axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// Name of its column, without unit.
@@ -75,7 +74,6 @@ impl Axis {
         axis.join(columns)
     }
 
-    /// One `[[axis]]` of a file.
     pub(crate) fn read(mut table: Table) -> Result<Axis> {
         let at = table.place().clone();
         let mut keys: Vec<String> =
@@ -321,7 +319,6 @@ fn together(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Every `[[axis]]` of a file.
 pub(crate) fn read_all(root: &mut Table) -> Result<Vec<Axis>> {
     root.tables("axis")?.into_iter().map(Axis::read).collect()
 }

@@ -10,7 +10,6 @@ pub const ARRAY: u64 = 1000;
 /// How a plan is shared out.
 #[derive(Default)]
 pub struct Batch {
-    /// Tasks that were asked for.
     pub tasks: u64,
     /// At most so many at the same time; Slurm decides without it.
     pub at_once: Option<u64>,

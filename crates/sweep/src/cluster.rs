@@ -41,9 +41,7 @@ struct Content {
     build: String,
     tasks: u64,
     at_once: Option<u64>,
-    /// Name of the scenario.
     name: String,
-    /// Its text.
     scenario: String,
     /// The files that it names, in the order of their copies: as it asks for them, as messages call them, and their
     /// fingerprints. Without them the scenario cannot be loaded from the plan alone.
@@ -148,7 +146,6 @@ impl Plan {
         self.content.tasks
     }
 
-    /// Name of the scenario.
     pub fn name(&self) -> &str {
         &self.content.name
     }
@@ -300,7 +297,6 @@ impl Job for Checking<'_> {
     }
 }
 
-/// One run of a task.
 struct TaskRun<'a> {
     plan: &'a Plan,
     store: &'a Store,

@@ -17,7 +17,6 @@ const LARGEST_BYTES: u64 = 16_000_000;
 /// A folder, and those of other sweeps that were passed over on the way to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Home {
-    /// Where results go.
     pub folder: PathBuf,
     /// Folders of other sweeps of a scenario of that name.
     pub others: Vec<PathBuf>,

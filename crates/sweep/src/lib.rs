@@ -4,8 +4,6 @@
 //! machines that share a folder. [`pool`] is the queue that every command with several runs goes through; [`seal`] tells
 //! inputs apart and keeps what is finished.
 
-#![warn(missing_docs)]
-
 pub mod axis;
 pub mod batch;
 pub mod charts;

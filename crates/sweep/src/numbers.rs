@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use xoff_results::summary::{Distribution, SizeClass, Summary};
 
-/// One number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Number {
     /// Name as in `run.json`, with dots: `by_source.mice.slowdown.p99`.

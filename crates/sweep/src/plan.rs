@@ -12,7 +12,6 @@ use xoff_scenario::{Looks, Options, Scenario, import, library, spelled, tree};
 /// A scenario, and what is varied of it.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The scenario, read once.
     pub scenario: Scenario,
     /// Assignments for every run, as `--set` takes them.
     pub sets: Vec<String>,
@@ -26,20 +25,17 @@ pub struct Sweep {
     pub first_seed: Option<u64>,
     /// Points drawn from the axes in place of every combination.
     pub sample: Option<u64>,
-    /// How they are drawn.
     pub sampler: Sampler,
     /// Numbers that the report is about; none means that it chooses.
     pub measures: Vec<String>,
 }
 
-/// One run of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Scheme as requested; `None` for the scenario's own.
     pub scheme: Option<String>,
     /// Values by axis; `None` where the axis is not about this scheme.
     pub values: Vec<Option<Vec<Value>>>,
-    /// Seed of all random streams.
     pub seed: u64,
     /// What makes it of the scenario.
     pub options: Options,

@@ -13,7 +13,6 @@ pub trait Job: Sync {
     /// What it leaves.
     type Made: Send;
 
-    /// For people.
     fn name(&self) -> String;
 
     /// CPU seconds it is thought to take; what matters is how they compare.
@@ -25,12 +24,10 @@ pub trait Job: Sync {
     fn run(&self) -> Result<(Self::Made, bool), Failed>;
 }
 
-/// Why the runs stopped.
 #[derive(Debug)]
 pub enum Failed {
     /// Something is wrong with what was asked for.
     BadInput(Vec<Diagnostic>),
-    /// The system refused.
     System(io::Error),
 }
 
@@ -46,14 +43,12 @@ impl From<Vec<Diagnostic>> for Failed {
     }
 }
 
-/// Progress of the whole set.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Made or found.
     pub done: usize,
     /// Number of those made now.
     pub made: usize,
-    /// All that was asked for.
     pub total: usize,
     /// Part of the expected CPU time that is behind us, from 0 to 1; what was found finished is left out.
     pub part: f64,

@@ -39,11 +39,8 @@ pub struct Record {
 /// A measure that is a curve.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredCurve {
-    /// Name of the scenario.
     pub name: String,
-    /// What its axes are.
     pub axes: CurveAxes,
-    /// Its points.
     pub curve: Curve,
 }
 
@@ -89,7 +86,6 @@ impl Record {
         self.network.iter().find(|number| number.name == name).and_then(|number| number.value)
     }
 
-    /// Stored form.
     pub fn json(&self, build: &str) -> Value {
         json!({
             "inputs": self.inputs,
@@ -104,7 +100,6 @@ impl Record {
         })
     }
 
-    /// From what was kept.
     pub fn from_json(value: &Value) -> Option<Record> {
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         let numbers = |key: &str| value[key].as_array()?.iter().map(number_of).collect::<Option<Vec<_>>>();
@@ -221,7 +216,6 @@ impl Store {
         Ok(None)
     }
 
-    /// Keeps a run.
     pub fn keep(&self, record: &Record) -> io::Result<()> {
         seal::save(&self.path(&record.inputs), &record.json(&self.build))
     }
@@ -234,13 +228,10 @@ impl Store {
 
 /// One point of a sweep as a job.
 pub struct PointJob<'a> {
-    /// The sweep's.
     pub scenario: &'a Scenario,
-    /// Which run of it.
     pub point: &'a Point,
     /// Where finished runs are; none are kept without.
     pub store: Option<&'a Store>,
-    /// For people.
     pub name: String,
     /// Whether its flows are kept too.
     pub flows: bool,

@@ -2,7 +2,6 @@
 
 use xoff_engine::stream;
 
-/// How samples are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sampler {
     /// Sobol's sequence with the direction numbers of Joe and Kuo (2008), shifted by the seed.

@@ -35,7 +35,6 @@ impl Fingerprint {
         self
     }
 
-    /// In hexadecimal.
     pub fn text(self) -> String {
         format!("{:032x}", self.0)
     }

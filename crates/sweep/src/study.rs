@@ -13,7 +13,6 @@ use xoff_scenario::{Diagnostic, Looks};
 
 /// All points of a sweep, with the measures that its report is about.
 pub struct Study<'a> {
-    /// What was asked for.
     pub sweep: &'a Sweep,
     /// In the order of their columns.
     pub measures: Vec<Measure>,
@@ -30,7 +29,6 @@ pub struct Study<'a> {
 /// A number that is looked at.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// Name of its column.
     pub name: String,
     /// Empty where nothing is measured.
     pub unit: String,
@@ -54,7 +52,6 @@ impl Measure {
 pub struct Cell<'a> {
     /// Scheme as requested, or the scenario's own.
     pub scheme: &'a str,
-    /// Values by axis.
     pub values: &'a [Option<Vec<Value>>],
     /// Estimates by measure; `None` where no seed has it.
     pub estimates: Vec<Option<Estimate>>,

@@ -18,26 +18,21 @@ use xoff_scenario::{Diagnostic, Loaded, Scenario};
 
 /// A sweep whose every point is known to load.
 pub struct Sweeper<'a> {
-    /// What was asked for.
     pub sweep: &'a Sweep,
     /// Its runs, in the order of the table.
     pub points: Vec<Point>,
-    /// Name of the scenario.
     pub name: String,
     /// Whether the flows of all runs are kept, as one data set.
     pub flows: bool,
 }
 
-/// What a sweep would take.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// CPU seconds of all runs.
     pub cpu_seconds: f64,
     /// The most memory of one of the runs that were tried.
     pub peak_bytes: u64,
     /// The point that would take longest, and how long.
     pub slowest: (String, f64),
-    /// Points that were tried.
     pub tried: usize,
 }
 

@@ -13,11 +13,8 @@ use xoff_scenario::Diagnostic;
 
 /// The runs of a sweep with what they came to, in the same order.
 pub struct Rows<'a> {
-    /// What was asked for.
     pub sweep: &'a Sweep,
-    /// The runs.
     pub points: &'a [Point],
-    /// One for each run.
     pub records: &'a [Record],
 }
 
@@ -31,7 +28,6 @@ impl<'a> Rows<'a> {
         Ok(Rows { sweep, points, records })
     }
 
-    /// Every run with its record.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&'a Point, &'a Record)> {
         self.points.iter().zip(self.records)
     }

@@ -7,7 +7,6 @@ use xoff_scenario::tree;
 /// What the numbers of an axis measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Plain numbers.
     One,
     /// Sizes such as `"5KB"`.
     Bytes,
@@ -28,7 +27,6 @@ impl Unit {
         }
     }
 
-    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Unit::One => "1",
@@ -64,7 +62,6 @@ impl Quantity {
             .or_else(|| parse_rate(text).ok().and_then(|rate| of(Unit::Gbps, rate.bps() as f64)))
     }
 
-    /// Number in tables.
     pub(crate) fn number(self) -> f64 {
         match self.unit {
             Unit::One | Unit::Bytes => self.steps,
@@ -86,7 +83,6 @@ impl Quantity {
     }
 }
 
-/// One value of one key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
     /// Text for `--set KEY=`.
@@ -103,7 +99,6 @@ impl Value {
         Value { text: text.trim().to_owned(), quantity: Quantity::parse(&plain), name: plain }
     }
 
-    /// Value of a file.
     pub(crate) fn of_item(value: &tree::Value) -> Value {
         let text = toml_text(value);
         let name = match value {

@@ -104,7 +104,6 @@ impl Collection {
         Collection { title: String::new(), kind: CollectionKind::Run, runs: Vec::new() }
     }
 
-    /// Names of the runs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.runs.iter().map(|run| run.name.as_str())
     }

@@ -65,7 +65,6 @@ struct Connection {
     state: State,
     /// When anything last moved.
     moved: Instant,
-    /// When it is closed.
     until: Instant,
 }
 

@@ -17,13 +17,10 @@ pub(crate) struct Request {
 pub(crate) enum Read {
     /// The header has no end yet.
     More,
-    /// A whole one.
     Whole(Request),
-    /// Not a request.
     Malformed,
 }
 
-/// Reads a request.
 pub(crate) fn read(bytes: &[u8]) -> Read {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Read::More };
     std::str::from_utf8(&bytes[..end]).ok().and_then(request).map_or(Read::Malformed, Read::Whole)

@@ -3,7 +3,6 @@
 //! Reading order: [`collection`] (a run, or the runs of a comparison), [`page`] (what is embedded), [`server`] (hands
 //! both out, on loopback only) over `connections` and `http`, [`export`] (both in one file).
 
-#![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod collection;

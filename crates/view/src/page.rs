@@ -9,7 +9,6 @@ pub const STYLE: &str = include_str!("../assets/replay.css");
 
 /// How [`HTML`] names [`STYLE`] and [`SCRIPT`].
 pub const STYLE_TAG: &str = r#"<link rel="stylesheet" href="replay.css">"#;
-/// See [`STYLE_TAG`].
 pub const SCRIPT_TAG: &str = r#"<script src="replay.js" defer></script>"#;
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ impl Serving {
         Ok(Serving { listener, limits: Limits::default(), site: Site { collection, port } })
     }
 
-    /// Where it is.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.site.port)
     }

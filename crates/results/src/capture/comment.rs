@@ -6,7 +6,6 @@ use xoff_fabric::frame_content::Carrier;
 use xoff_fabric::packet::IntStack;
 use xoff_scenario::number::{brief_bytes, thousands};
 
-/// Writes comments.
 pub struct Commentator {
     names: Names,
     /// By [`FlowName::label`].

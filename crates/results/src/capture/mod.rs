@@ -45,7 +45,6 @@ pub struct Writer<'a> {
     bytes: Vec<u8>,
 }
 
-/// A capture being written.
 struct Open {
     name: String,
     file: Pcapng<BufWriter<Out>>,

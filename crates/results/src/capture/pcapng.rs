@@ -21,7 +21,6 @@ const COMMENT: u16 = 1;
 /// A file being written; blocks go out as they come.
 pub struct Pcapng<W> {
     out: W,
-    /// The block at hand.
     block: Vec<u8>,
 }
 

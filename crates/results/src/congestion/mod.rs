@@ -38,7 +38,6 @@ pub fn stops(run: &RunDirectory, loaded: &Loaded, network: &Network) -> Result<(
     }
 }
 
-/// The end of a run.
 pub fn end_of(run: &RunDirectory) -> Time {
     from_us(run.summary.sim_time_us)
 }

@@ -75,7 +75,6 @@ pub enum Times {
 }
 
 impl Times {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Times::Arrivals => "arrivals of the PFC frames (pfc.parquet)",

@@ -10,7 +10,6 @@ use std::collections::{HashMap, HashSet};
 use xoff_engine::{Span, Time};
 use xoff_scenario::{Diagnostic, Loaded};
 
-/// All trees of a run.
 pub struct Trees {
     pub stops: Vec<Stop>,
     pub of_queue: OfQueue,

@@ -27,15 +27,11 @@ pub fn node_of(address: u32) -> Option<u32> {
 pub struct FctLine {
     /// Numbers of nodes.
     pub src: u32,
-    /// The receiver.
     pub dst: u32,
-    /// UDP port of the sender.
     pub src_port: u16,
-    /// UDP port of the receiver.
     pub dst_port: u16,
     /// Payload.
     pub size_bytes: u64,
-    /// When the flow started.
     pub start_ns: u64,
     /// Until the sender has the acknowledgement of the last byte.
     pub fct_ns: u64,
@@ -63,7 +59,6 @@ impl fmt::Display for FctLine {
 pub struct PfcLine {
     /// When the frame had arrived.
     pub at_ns: u64,
-    /// Who received it.
     pub node: u32,
     /// Otherwise a host.
     pub is_switch: bool,
@@ -111,10 +106,8 @@ pub(crate) fn fct_lines(plan: &Plan, mut flows: Vec<Finished>) -> Vec<FctLine> {
     flows.iter().zip(alone).map(line).collect()
 }
 
-/// What an export wrote.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// Where both files are.
     pub folder: PathBuf,
     /// Lines of `fct.txt`.
     pub flows: usize,
@@ -133,7 +126,6 @@ pub struct Export {
 }
 
 impl Export {
-    /// Takes a run's tables.
     pub fn of(run: &RunDirectory) -> Result<Export, Vec<Diagnostic>> {
         let loaded = run.load()?;
         if loaded.plan.nodes.len() > NODES_MOST {

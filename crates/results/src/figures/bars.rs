@@ -8,7 +8,6 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use xoff_scenario::number::brief;
 
-/// All bars of a panel.
 pub fn draw(panel: &Panel, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Result<(), Failed> {
     for bar in &panel.bars {
         draw_one(bar, layout, frame, canvas)?;

@@ -7,7 +7,6 @@ use flate2::{Compression, write::ZlibEncoder};
 use std::io::{self, Write};
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// Bytes of a pixel.
 const PIXEL: usize = 3;
 /// Eight bits per channel, red-green-blue, the only compression and filters there are, no interlacing.
 const LOOK: [u8; 5] = [8, 2, 0, 0, 0];

@@ -58,7 +58,6 @@ pub struct Canvas<'a> {
     /// Pixels of the backend in one of the figure's.
     pub scale: f64,
     pub strokes: Strokes,
-    /// The curves drawn so far.
     pub curves: RefCell<Vec<Stroke>>,
 }
 

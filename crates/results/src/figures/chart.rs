@@ -3,12 +3,10 @@
 pub use super::marker::Marker;
 pub use plotters::style::RGBColor;
 
-/// One figure.
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// Name of its files, without ending.
     pub file: String,
-    /// Above all panels.
     pub title: String,
     /// What a reader must know beside the axes; empty if nothing.
     pub note: String,
@@ -52,7 +50,6 @@ pub struct Axis {
     pub from_zero: bool,
     /// Ends of the axis where they are not left to the data; what lies outside is cut off.
     pub from: Option<f64>,
-    /// See `from`.
     pub until: Option<f64>,
     /// Where its numbers stand, if not at round ones: those that were asked for.
     pub marks: Vec<(f64, String)>,
@@ -67,11 +64,9 @@ pub enum AxisUnit {
     Bytes,
     /// Values in gigabits per second.
     Gbps,
-    /// A rate of events.
     PerSecond,
     /// 0 to 1, shown in percent.
     Fraction,
-    /// A plain ratio.
     Ratio,
     /// Values in just this unit, which may be empty.
     Plain(String),
@@ -82,7 +77,6 @@ pub enum AxisUnit {
 pub struct Line {
     /// As in the legend; lines of the same name and look share an entry.
     pub name: String,
-    /// The same in all panels.
     pub colour: RGBColor,
     pub(crate) dash: Dash,
     /// Drawn at every point with `dots`, else now and then along the line; `None` leaves the line bare.
@@ -102,7 +96,6 @@ pub struct Line {
 /// One bar, of one part or of several on top of each other.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// Index of its group.
     pub group: usize,
     /// Its place within the group, from the left.
     pub slot: usize,
@@ -115,7 +108,6 @@ pub struct Bar {
 /// A stretch of a bar.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// As in the legend.
     pub name: String,
     /// Of the outline and the filling.
     pub colour: RGBColor,
@@ -135,22 +127,16 @@ pub struct Quoted {
     pub name: String,
     /// Of the line or bar that it is about; `None` for what is about several or none.
     pub colour: Option<RGBColor>,
-    /// Where it stands.
     pub place: QuotedPlace,
-    /// How it is meant.
     pub shape: Shape,
-    /// Where it was said.
     pub source: String,
 }
 
-/// Where a quoted number stands.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QuotedPlace {
-    /// At x and y.
     Point(f64, f64),
     /// All along x, or from and until somewhere.
     Level {
-        /// Its height.
         y: f64,
         /// Its left end, if not that of the plot.
         from: Option<f64>,
@@ -159,13 +145,9 @@ pub enum QuotedPlace {
     },
     /// From the bottom of the plot to its top.
     Instant(f64),
-    /// On a bar.
     Bar {
-        /// As the bar's.
         group: usize,
-        /// As the bar's.
         slot: usize,
-        /// Its height.
         value: f64,
     },
 }
@@ -181,12 +163,10 @@ pub enum Shape {
     AtLeast,
 }
 
-/// How a curve looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
     /// Of its line, markers and intervals.
     pub colour: RGBColor,
-    /// How its line is broken.
     pub dash: Dash,
     /// `None` for a line that needs nothing beside its colour and dash.
     pub marker: Option<Marker>,
@@ -201,7 +181,6 @@ impl From<(RGBColor, Dash)> for Style {
 /// How a line is broken, for print without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dash {
-    /// Unbroken.
     Solid,
     /// Strokes of 10 pixels.
     Long,
@@ -218,7 +197,6 @@ pub enum Hatch {
     Full,
     /// Lines that rise to the right.
     Rising,
-    /// White.
     Empty,
     /// Lines from left to right.
     Level,

@@ -71,7 +71,6 @@ fn marks(episode: Option<&Episode>) -> Vec<(f64, String)> {
     }
 }
 
-/// The figures of one run.
 pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
     let episode = outcome.summary.episode.as_ref();
     let mut charts = jobs::of_jobs(&outcome.timelines);

@@ -125,7 +125,6 @@ mod tests {
         of_schemes(&list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), &Looks::default())
     }
 
-    /// Whether no two are alike.
     fn differ<T: PartialEq>(of: &[T]) -> bool {
         of.iter().enumerate().all(|(at, one)| !of[..at].contains(one))
     }

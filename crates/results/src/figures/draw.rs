@@ -214,7 +214,6 @@ fn curve(line: &Line, layout: &Layout, frame: &Frame, canvas: &Canvas<'_>) -> Re
     Ok(())
 }
 
-/// Markers along a curve.
 const ALONG: f64 = 7.0;
 
 /// Places of markers on a line of many points, at equal distances along x. Each marker begins elsewhere, so that those

@@ -7,7 +7,6 @@ use crate::jobs::timeline::{RankLine, Timeline};
 /// How far the two stand from the middle of their rank.
 const APART: f64 = 0.16;
 
-/// A figure for each job.
 pub fn of_jobs(jobs: &[Timeline]) -> Vec<Chart> {
     let several = jobs.len() > 1;
     jobs.iter().filter(|job| !job.ranks.is_empty()).map(|job| of_job(job, several)).collect()

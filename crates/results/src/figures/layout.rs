@@ -84,7 +84,6 @@ pub struct Layout {
     pub height: f64,
 }
 
-/// One entry of the legend.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     pub name: String,
@@ -106,7 +105,6 @@ pub enum Look {
     },
 }
 
-/// The plot of one panel.
 pub struct Frame {
     pub bounds: Bounds,
     /// Whether the numbers of the axes stand here; the panels above or to the right do without.

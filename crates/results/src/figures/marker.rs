@@ -5,11 +5,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Marker(u8);
 
-/// Outlines that there are.
 const OUTLINES: u8 = 8;
 
 impl Marker {
-    /// How many differ.
     pub const COUNT: usize = 2 * OUTLINES as usize;
 
     /// The `index`-th; they repeat after [`Marker::COUNT`].

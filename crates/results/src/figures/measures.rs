@@ -52,7 +52,6 @@ pub fn line(axes: &CurveAxes, name: String, style: Style, (curves, place): (&[&C
     line
 }
 
-/// A figure of these lines.
 pub fn chart(name: &str, axes: &CurveAxes, lines: Vec<Line>) -> Chart {
     let ((x_unit, _), (y_unit, _)) = (AxisUnit::named(&axes.x_unit), AxisUnit::named(&axes.y_unit));
     let values = |pick: fn(&(f64, f64)) -> f64| {

@@ -5,7 +5,6 @@ use super::chart::Hatch;
 
 pub(crate) type Point = (f64, f64);
 
-/// Edges of a rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bounds {
     pub(crate) left: f64,

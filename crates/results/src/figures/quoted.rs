@@ -71,7 +71,6 @@ fn mark(shape: Shape, (x, y): (f64, f64), colour: RGBColor, canvas: &Canvas<'_>)
     canvas.angular(outline, colour, 2.0)
 }
 
-/// For the legend.
 pub fn sample(shape: Shape, line: bool, (x, y): (f64, f64), canvas: &Canvas<'_>) -> Result<(), Failed> {
     if line {
         canvas.curve(&[(x, y), (x + 30.0, y)], INK, (Some(DASH), 1.0))?;

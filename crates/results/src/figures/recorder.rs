@@ -26,7 +26,6 @@ pub struct Text {
     /// How much of its width lies left of the place: 0, a half or 1.
     pub before: f64,
     pub vertical: Vertical,
-    /// It reads upward.
     pub upward: bool,
     pub colour: Colour,
 }

@@ -98,7 +98,6 @@ pub fn sync_file(path: &Path, file: &File) -> io::Result<()> {
     attempt(Step::Sync, "cannot sync", path, || file.sync_all())
 }
 
-/// A file being written.
 #[derive(Debug)]
 pub struct Out {
     file: File,

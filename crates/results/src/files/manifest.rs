@@ -27,7 +27,6 @@ fn kernel() -> String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version that wrote it.
     pub(crate) xoff: String,
     pub(crate) note: String,
     /// The directory is in the making: all in it is its writer's.

@@ -58,12 +58,10 @@ impl Staging {
         &self.target
     }
 
-    /// Writes a whole file.
     pub fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
         disk::create(&self.partial.join(name))?.write_all(contents)
     }
 
-    /// Makes a folder in it.
     pub fn folder(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.partial.join(name);
         disk::create_dir(&path)?;

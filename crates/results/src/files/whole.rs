@@ -137,7 +137,6 @@ impl Drop for Pending {
     }
 }
 
-/// Writes one file.
 pub fn write(path: &Path, bytes: &[u8], present: Present) -> io::Result<()> {
     let mut pending = Pending::create(path)?;
     pending.write_all(bytes)?;

@@ -6,7 +6,6 @@ use crate::words::Words;
 use xoff_engine::Time;
 use xoff_scenario::Diagnostic;
 
-/// All jobs of a run.
 #[derive(Default)]
 pub(crate) struct Activities {
     /// Names of activities and their kinds.
@@ -17,7 +16,6 @@ pub(crate) struct Activities {
     pub(crate) list: Vec<Activity>,
 }
 
-/// One row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activity {
     pub(crate) job: u32,

@@ -17,21 +17,16 @@ use xoff_scenario::traffic::JobInterval;
 pub struct JobFacts {
     /// Its place among the scenario's traffic.
     pub source: u32,
-    /// Of its `[[traffic]]` table.
     pub name: String,
     /// What it does in one iteration.
     pub graph: Arc<Compiled>,
-    /// How often it does that.
     pub iterations: u32,
-    /// When it starts.
     pub start: Time,
-    /// Names of its ranks.
     pub ranks: Vec<String>,
     /// By rank: its server in the job.
     pub servers: Vec<u32>,
 }
 
-/// All jobs of a run.
 #[derive(Default)]
 pub(crate) struct Jobs {
     list: Vec<(JobFacts, Vec<Interval>)>,
@@ -103,7 +98,6 @@ impl JobTables {
 }
 
 impl JobFacts {
-    /// A name of its graph.
     fn word(&self, name: u32) -> &str {
         self.graph.names().get(name as usize).map_or("", String::as_str)
     }

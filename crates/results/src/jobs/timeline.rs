@@ -7,10 +7,8 @@ use xoff_jobs::{ActivityKind, Compiled, Interval};
 /// Ranks that fit one figure.
 const MOST_RANKS: usize = 16;
 
-/// One job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// Of the job.
     pub job: String,
     /// All, or some of them evenly spread.
     pub ranks: Vec<RankLine>,
@@ -23,9 +21,7 @@ pub struct Timeline {
 pub struct RankLine {
     /// As people call it.
     pub name: String,
-    /// When it computed.
     pub compute: Vec<(f64, f64)>,
-    /// When it communicated.
     pub communication: Vec<(f64, f64)>,
 }
 

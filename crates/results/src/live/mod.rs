@@ -151,7 +151,6 @@ impl Beside {
         Comparison { title, tables, finding, notes }
     }
 
-    /// All numbers.
     pub fn json(&self) -> Value {
         let summary = self.summary();
         let live = |(directory, run): (String, &Summary)| json!({ "directory": directory, "live_timing": run.reality, "failure": run.why_failed() });

@@ -17,15 +17,11 @@ pub enum About {
     Network,
     /// Completion times by source and size.
     CompletionTime,
-    /// Probed flows and ports.
     Throughput,
-    /// Probed egress queues.
     Queue,
-    /// PFC by port.
     Pause,
 }
 
-/// One number of all runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
     pub about: About,
@@ -208,7 +204,6 @@ pub const PAUSE_FRAMES: &str = "PAUSE frames";
 pub const SENT: &str = "PAUSE sent";
 pub const PAUSED: &str = "paused";
 
-/// What a curve is about.
 pub fn about(metric: Metric) -> About {
     match metric {
         Metric::QueueBytes => About::Queue,

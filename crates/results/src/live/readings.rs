@@ -9,7 +9,6 @@ use xoff_fabric::record::Metric;
 use xoff_scenario::Diagnostic;
 use xoff_scenario::measure::probe::facts;
 
-/// Of one run.
 pub struct Readings {
     pub summary: Summary,
     pub curves: BTreeMap<Place, Curve>,
@@ -30,7 +29,6 @@ pub struct Place {
 /// What PFC did at a port over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Port {
-    /// Sent by it.
     pub pause_frames: u64,
     /// How long its egress stood still; of several priorities the one that stood still longest.
     pub paused_us: f64,

@@ -58,7 +58,6 @@ pub struct Encoder<W> {
     events: Names,
     notes: Names,
     texts: Names,
-    /// Packets written.
     pub packets: u64,
 }
 

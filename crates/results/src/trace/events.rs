@@ -28,7 +28,6 @@ pub struct Story<'a> {
     flows: &'a Flows,
     jobs: &'a Jobs,
     pub stops: Vec<Stop>,
-    /// By stop.
     links: Vec<Link>,
     holds: Vec<Hold>,
     /// By stop: the number of the first arrow that ends there; one more for the holds.
@@ -42,7 +41,6 @@ pub struct Story<'a> {
 
 /// A stop as one flow feels it at its sender.
 struct Hold {
-    /// Index into the flows.
     flow: u32,
     stop: u32,
     from: Time,

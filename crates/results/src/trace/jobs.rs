@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use xoff_engine::Time;
 use xoff_scenario::Diagnostic;
 
-/// All jobs of a run.
 #[derive(Default)]
 pub struct Jobs {
     /// By the number that tracks name them by.
@@ -28,7 +27,6 @@ pub struct RankTrack {
     pub name: String,
 }
 
-/// One activity.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
     pub begin: Time,

@@ -23,14 +23,10 @@ use crate::refusal::Refusal;
 use encoder::Encoder;
 use std::path::{Path, PathBuf};
 
-/// What was written.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// The trace.
     pub file: PathBuf,
-    /// Length of the file.
     pub bytes: u64,
-    /// Hosts and switches.
     pub nodes: usize,
     /// Those that have a track.
     pub flows: usize,

@@ -78,7 +78,6 @@ impl Steps {
         self.take(|_| true)
     }
 
-    /// How many samples there were.
     pub fn taken(&self) -> u64 {
         self.taken
     }

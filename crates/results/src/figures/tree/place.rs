@@ -47,7 +47,6 @@ impl Rect {
 }
 
 pub struct Places {
-    /// Of each item.
     pub boxes: Vec<Rect>,
     /// Names of hosts stand upright, below their boxes.
     pub upright: bool,

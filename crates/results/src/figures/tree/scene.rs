@@ -13,7 +13,6 @@ pub struct Scene {
     pub scheme: String,
     /// The instant, in microseconds since the start of the run.
     pub at_us: f64,
-    /// By number.
     pub nodes: Vec<Node>,
     /// The nodes at both ends. Port `2i` is the egress of the first end of link `i`, port `2i + 1` that of the second.
     pub links: Vec<(u32, u32)>,
@@ -25,21 +24,17 @@ pub struct Scene {
     pub flows: Vec<Way>,
 }
 
-/// A host or a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// As the scenario has it.
     pub name: String,
     /// Links to the nearest host; zero for hosts.
     pub tier: u32,
-    /// Its datacentre.
     pub domain: u16,
 }
 
 /// An egress that PFC has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
-    /// Of the egress.
     pub port: u32,
     /// The queue at the root of its tree, if it is known.
     pub root: Option<u32>,
@@ -48,7 +43,6 @@ pub struct Stopped {
 /// A flow whose way is drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
-    /// As in the legend.
     pub name: String,
     /// The egress ports on its way, the sender's first.
     pub ports: Vec<u32>,

@@ -27,7 +27,6 @@ pub enum Anchor {
     Upward,
 }
 
-/// All of a picture.
 pub struct Drawing {
     pub shapes: Vec<Shape>,
     pub width: f64,
@@ -70,7 +69,6 @@ pub fn drawing(scene: &Scene, measure: Measure) -> Drawing {
     Drawing { shapes: pen.shapes, width, height: height.ceil() }
 }
 
-/// What is drawn, and where.
 struct Picture<'a> {
     scene: &'a Scene,
     choice: &'a Choice,
@@ -126,7 +124,6 @@ impl Picture<'_> {
     }
 }
 
-/// Of an egress queue.
 struct Bar {
     points: Vec<Point>,
     text: String,

@@ -27,7 +27,6 @@ pub fn caption(scene: &Scene) -> String {
     format!("{}, {}: {stopped}{because}", scene.scheme, instant(scene.at_us))
 }
 
-/// What is left out.
 pub fn note(choice: &Choice) -> String {
     match choice.switches {
         (drawn, all) if drawn < all => {
