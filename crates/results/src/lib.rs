@@ -35,6 +35,7 @@ pub mod fixture;
 mod flows;
 mod goodput;
 pub mod grid;
+mod guard;
 mod hpcc_slowdown;
 mod incident;
 pub mod interval;

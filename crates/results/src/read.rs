@@ -3,6 +3,7 @@
 use super::collect::Collected;
 use super::column::{Column, Table};
 use super::directory::MARKERS;
+use super::guard::guarded;
 use super::summary::Summary;
 use super::table_writer::Cell;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -87,7 +88,7 @@ impl RunDirectory {
         let path = self.file(table);
         let about = |why: String| unreadable(&path, why);
         let file = File::open(&path).map_err(|error| about(error.to_string()))?;
-        let reader = SerializedFileReader::new(file).map_err(|error| about(error.to_string()))?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| about(error.to_string()))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut wanted = Vec::with_capacity(columns.len());
         for &name in columns {
@@ -213,7 +214,7 @@ impl Iterator for Batches {
     type Item = Result<Rows, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let refusal = match self.read() {
+        let refusal = match guarded(|| self.read()) {
             Ok(None) => return None,
             // What the file says of its length need not be true.
             Ok(Some(_)) if memory::room_bytes(self.limit_bytes) == 0 => {

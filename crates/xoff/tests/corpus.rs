@@ -166,9 +166,7 @@ fn change_token(rng: &mut Rng, bytes: &mut Vec<u8>, words: &Words) {
 fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &Words) {
     let at = below(rng, bytes.len() + 1);
     let length = below(rng, 24).min(bytes.len() - at);
-    // Tokens are changed in texts only.
-    let ways = if std::str::from_utf8(bytes).is_ok() { 18 } else { 9 };
-    match rng.below(ways) {
+    match rng.below(18) {
         0 => bytes.truncate(at),
         1 => bytes.insert(at, rng.below(256) as u8),
         2 if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),

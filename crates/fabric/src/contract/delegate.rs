@@ -23,7 +23,12 @@ macro_rules! delegable {
     ($dollar:tt $delegate:ident
      $(#[$about:meta])* pub trait $trait:ident $(: $super:ident $(+ $other:ident)*)? { $($items:tt)* }) => {
         $(#[$about])*
-        #[allow(unused_variables, unused_attributes, reason = "names and `#[inline]` are for wrappers")]
+        #[allow(
+            unused_variables,
+            unused_attributes,
+            clippy::inline_fn_without_body,
+            reason = "names and `#[inline]` are for wrappers"
+        )]
         pub trait $trait $(: $super $(+ $other)*)? { $($items)* }
 
         #[doc = concat!("Writes the methods of `", stringify!($trait), "` into an `impl` for a wrapper.")]
