@@ -96,9 +96,9 @@ export interface Job {
   jct_us: number | null;
   /** Mean over the ranks of the time in which each computed. */
   compute_us: number;
-  /** The same of the time in which each took part in a collective or a message. */
+  /** Mean over the ranks of the time in which each took part in a collective or a message. */
   communication_us: number;
-  /** The same of communication that the rank's own computing does not cover. */
+  /** Mean over the ranks of the communication time that the rank's own computing does not cover. */
   exposed_us: number;
   /** `exposed_us` over `jct_us`. */
   exposed_share: number | null;
