@@ -386,7 +386,7 @@ fn runs_that_are_killed_leave_nothing() {
     let mut random = stream(5, "kills", 0);
     for kill in 0..KILLS as usize {
         let args = [&["live", "long.toml", "--out", "out", "--quiet"][..], &K].concat();
-        let child = bench.command(&args).stderr(Stdio::null()).spawn().unwrap();
+        let child = common::spawn_with_signals(bench.command(&args).stderr(Stdio::null()));
         // From before anything is built to long after frames have begun to flow.
         std::thread::sleep(Duration::from_millis(400).mul_f64(random.unit()));
         signalled(child, ["-KILL", "-INT", "-TERM"][kill % 3]);
