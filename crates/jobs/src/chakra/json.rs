@@ -138,7 +138,7 @@ fn node(entry: &Map<String, Value>) -> Result<Node, &'static str> {
     if let Some(inputs) = entry.get("inputs").filter(|_| node.kind == NodeKind::Metadata) {
         node.more_mut().inputs = inputs.as_str().ok_or("inputs")?.to_owned();
     }
-    Ok(node)
+    Ok(node.without_empty())
 }
 
 fn ids(entry: &Map<String, Value>, key: &'static str) -> Result<Vec<u64>, &'static str> {

@@ -158,6 +158,12 @@ impl Node {
         self.more.get_or_insert_default()
     }
 
+    /// An empty list among the attributes says no more than none: nodes that say the same are equal.
+    pub(super) fn without_empty(mut self) -> Node {
+        self.more = self.more.filter(|more| **more != More::default());
+        self
+    }
+
     /// This node of a rank is to blame.
     pub(super) fn error(&self, fault: Fault, rank: u32, what: impl Into<String>) -> TraceError {
         let node = Some((self.id, self.name.to_string()));

@@ -98,7 +98,7 @@ fn node(mut message: Fields<'_>) -> Result<Node> {
     if let Some(inputs) = inputs.filter(|_| node.kind == NodeKind::Metadata) {
         node.more_mut().inputs = values(inputs)?;
     }
-    Ok(node)
+    Ok(node.without_empty())
 }
 
 /// A list of numbers comes in one piece, or one by one.
