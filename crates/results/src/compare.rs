@@ -520,6 +520,13 @@ mod tests {
         // One flow has no p99 to speak of.
         assert_eq!(whole.tables[1].grid.rows[0][1..6], ["100.0%", "1,000", "1,000", "1,000*", "1,000*"]);
         assert!(whole.notes.iter().any(|note| note.starts_with("* of 1 flow: ")), "{:?}", whole.notes);
+        // The footnote is there exactly where a star is.
+        let footnote = "\n  * of 1 flow: ";
+        for width in 40..130 {
+            let text = whole.text(width);
+            let tables = text.replace(footnote, "\n");
+            assert_eq!(text.contains(footnote), tables.contains('*'), "{width} columns:\n{text}");
+        }
         (40..130).for_each(|width| fits(&whole, width));
         assert!(comparison(&[], &[]).tables[0].grid.rows.is_empty());
     }

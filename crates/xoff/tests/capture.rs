@@ -136,6 +136,22 @@ fn number(text: &str) -> u64 {
     }
 }
 
+/// The scenario and the capture of the README, and its first line for tshark.
+#[test]
+fn the_filter_of_the_readme_finds_frames_in_its_own_capture() {
+    let readme = include_str!("../../../README.md");
+    let block = |kind: &str, begins: &str| {
+        let fence = format!("```{kind}\n");
+        let mut blocks = readme.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap());
+        blocks.find(|block| block.starts_with(begins)).unwrap_or_else(|| panic!("no {begins} in README.md"))
+    };
+    let scenario = [block("toml", "name ="), block("toml", "[[capture]]")].concat();
+    let line = block("sh", "tshark -r ").lines().next().unwrap();
+    let filter = line.split('\'').nth(1).unwrap();
+    let run = Captured::of(&scenario, &["traffic.0.flows=300", "output.figures=false"]);
+    assert!(!run.frames("nics", filter, &["frame.number"]).is_empty(), "{line}");
+}
+
 #[test]
 fn roce_frames_are_what_the_run_counted() {
     let Some(_) = found(tshark()) else { return };
