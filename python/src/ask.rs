@@ -102,10 +102,12 @@ pub fn validate(
     Ok((held, json.to_string(), text))
 }
 
-/// Colour, dashes and number of the marker of each scheme, as in the figures of the program; no dashes are an unbroken
-/// line.
+/// Colour, dashes and number of a marker; no dashes are an unbroken line.
+type Style = (String, Option<(f64, f64)>, u8);
+
+/// Those of each scheme, as in the figures of the program.
 #[pyfunction]
-pub fn styles(schemes: Vec<String>) -> Vec<(String, Option<(f64, f64)>, u8)> {
+pub fn styles(schemes: Vec<String>) -> Vec<Style> {
     let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
     let styles = colour::of_schemes(&schemes, &Looks::default()).into_iter();
     styles.map(|of| (hex(of.colour), of.dash.pattern(), of.marker.map_or(0, |marker| marker.number()))).collect()

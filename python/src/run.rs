@@ -15,8 +15,8 @@ use std::time::Duration;
 use xoff_results::execute::collect;
 use xoff_results::read::RunDirectory;
 use xoff_results::{Outcome, Summary, tables};
-use xoff_run::threads;
 use xoff_run::drive::Position;
+use xoff_run::threads;
 
 /// How long Python waits before it looks for Ctrl-C and tells of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(25);

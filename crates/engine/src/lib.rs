@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod fifo;
+pub mod fnv;
 pub mod free_list;
 pub mod numbered;
 pub mod quantity;

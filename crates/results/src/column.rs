@@ -2,79 +2,9 @@
 //! dictionary are all made from these.
 
 use super::grid::Grid;
-use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
-use parquet::schema::types::{Type, TypePtr};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use xoff_scenario::wrap;
-
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Integer,
-    Real,
-    Text,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Column<'a> {
-    /// Ends with its unit where it has one.
-    pub name: &'a str,
-    pub kind: Kind,
-    /// Empty where nothing is measured.
-    pub unit: &'a str,
-    /// Whether a row may have no value here.
-    pub nullable: bool,
-    /// What the data dictionary says of it.
-    pub meaning: &'a str,
-}
-
-/// One table of a run directory: `NAME.parquet`, and `NAME.csv` on request.
-#[derive(Debug)]
-pub struct Table<'a> {
-    /// Of its file, without ending.
-    pub name: &'a str,
-    /// What a row of it is.
-    pub meaning: &'a str,
-    /// In the order of the file.
-    pub columns: &'a [Column<'a>],
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Integer => "integer",
-            Kind::Real => "float",
-            Kind::Text => "string",
-        }
-    }
-
-    /// How Parquet stores it.
-    pub(crate) fn stored(self) -> PhysicalType {
-        match self {
-            Kind::Integer => PhysicalType::INT64,
-            Kind::Real => PhysicalType::DOUBLE,
-            Kind::Text => PhysicalType::BYTE_ARRAY,
-        }
-    }
-}
-
-impl<'a> Table<'a> {
-    pub(crate) fn schema(&self) -> TypePtr {
-        let field = |column: &Column| {
-            let builder = Type::primitive_type_builder(column.name, column.kind.stored())
-                .with_repetition(if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED })
-                .with_logical_type((column.kind == Kind::Text).then_some(LogicalType::String));
-            Arc::new(builder.build().expect("three kinds that Parquet knows"))
-        };
-        let fields = self.columns.iter().map(field).collect();
-        Arc::new(Type::group_type_builder(self.name).with_fields(fields).build().expect("columns have names"))
-    }
-
-    pub(crate) fn column(&self, name: &str) -> Option<&'a Column<'a>> {
-        self.columns.iter().find(|column| column.name == name)
-    }
-}
+pub use xoff_tables::{Column, Kind, Table};
 
 /// A table with its columns, and a function that gives the cells of a row, in one list: the kind of a column (`maybe` if
 /// it can be empty), its name, its unit, its cell, and its meaning.
@@ -177,12 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn schema_and_dictionary_follow_the_definitions() {
-        let flows = ALL[0];
-        let schema = flows.schema();
-        assert_eq!(schema.get_fields().len(), flows.columns.len());
-        let fct = schema.get_fields().iter().find(|field| field.name() == "fct_us").unwrap();
-        assert_eq!((fct.get_physical_type(), fct.is_optional()), (PhysicalType::DOUBLE, true));
+    fn the_dictionary_follows_the_definitions() {
         let text: String = ALL.iter().map(|table| dictionary_text(table, 80)).collect();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for column in ALL.iter().flat_map(|t| t.columns) {

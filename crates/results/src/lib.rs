@@ -35,7 +35,6 @@ pub mod fixture;
 mod flows;
 mod goodput;
 pub mod grid;
-mod guard;
 mod hpcc_slowdown;
 mod incident;
 pub mod interval;

@@ -1,24 +1,16 @@
 //! Reads a finished run directory back: its summary, its scenario, its tables.
 
 use super::collect::Collected;
-use super::column::{Column, Table};
+use super::column::Table;
 use super::directory::MARKERS;
-use super::guard::guarded;
 use super::summary::Summary;
 use super::table_writer::Cell;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::ParquetError;
-use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use xoff_engine::Time;
 use xoff_run::memory;
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario, number};
-
-/// Rows handed out at a time: bounds memory, whatever the length of a table.
-const BATCH_ROWS: usize = 16 * 1024;
+use xoff_tables::{Cells, Reader};
 
 /// A run directory that is finished and of this version.
 #[derive(Debug)]
@@ -88,27 +80,18 @@ impl RunDirectory {
         let path = self.file(table);
         let about = |why: String| unreadable(&path, why);
         let file = File::open(&path).map_err(|error| about(error.to_string()))?;
-        let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| about(error.to_string()))?;
-        let schema = reader.metadata().file_metadata().schema_descr();
-        let mut wanted = Vec::with_capacity(columns.len());
+        let mut reader = Reader::open(file).map_err(|error| about(error.to_string()))?;
+        let mut names = Vec::with_capacity(columns.len());
         for &name in columns {
             let own = table.column(name).ok_or_else(|| about(format!("tables of this kind have no `{name}`")))?;
-            let place = schema.columns().iter().position(|found| {
-                found.name() == name
-                    && found.physical_type() == own.kind.stored()
-                    && (found.max_def_level() > 0) == own.nullable
-            });
-            let Some(place) = place else {
+            if !reader.want(own) {
                 let error = about(format!("it has no column `{name}` of the kind that this Xoff writes"));
                 return Err(error.help("run the scenario again with this version"));
-            };
-            wanted.push((own, place));
+            }
+            names.push(own.name);
         }
-        let groups = reader.metadata().row_groups();
-        // A page is read whole, and may be as long as its column of a group.
-        let column = |place: usize| groups.iter().map(move |group| group.column(place).uncompressed_size()).max();
-        let pages: u64 = wanted.iter().filter_map(|(_, place)| column(*place)).map(i64::unsigned_abs).sum();
-        let batches = Batches { reader, wanted, group: 0, open: Vec::new(), left: 0, limit_bytes: u64::MAX, path };
+        let pages = reader.page_bytes();
+        let batches = Batches { reader, names, limit_bytes: u64::MAX, path };
         self.make_sure_of_room(&batches, pages)?;
         Ok(batches)
     }
@@ -122,7 +105,7 @@ impl RunDirectory {
         row_bytes: u64,
     ) -> Result<Batches, Diagnostic> {
         let batches = Batches { limit_bytes: self.limit_bytes, ..self.rows(table, columns)? };
-        let rows = batches.reader.metadata().file_metadata().num_rows().unsigned_abs();
+        let rows = batches.reader.rows();
         self.make_sure_of_room(&batches, rows.saturating_mul(row_bytes))?;
         Ok(batches)
     }
@@ -132,7 +115,7 @@ impl RunDirectory {
         if bytes <= room {
             return Ok(());
         }
-        let rows = number::thousands(of.reader.metadata().file_metadata().num_rows().unsigned_abs());
+        let rows = number::thousands(of.reader.rows());
         let why = format!(
             "it has {rows} rows, which take about {}; {} are left",
             number::brief_bytes(bytes),
@@ -175,115 +158,31 @@ fn unreadable(path: &Path, why: String) -> Diagnostic {
 
 /// The rows of a table, some thousands at a time.
 pub struct Batches {
-    reader: SerializedFileReader<File>,
-    /// Columns, and where the file has them.
-    wanted: Vec<(&'static Column<'static>, usize)>,
-    /// The row group that comes next; of the one before, the columns that are being read and the rows left.
-    group: usize,
-    open: Vec<ColumnReader>,
-    left: usize,
+    reader: Reader,
+    /// Columns, in the order in which they are read.
+    names: Vec<&'static str>,
     /// Of the process; reading ends where it holds more.
     limit_bytes: u64,
     path: PathBuf,
-}
-
-impl Batches {
-    /// The next batch; `None` at the end.
-    fn read(&mut self) -> Result<Option<Rows>, ParquetError> {
-        while self.left == 0 {
-            if self.group == self.reader.num_row_groups() {
-                return Ok(None);
-            }
-            let group = self.reader.get_row_group(self.group)?;
-            self.open =
-                self.wanted.iter().map(|(_, place)| group.get_column_reader(*place)).collect::<Result<_, _>>()?;
-            self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            self.group += 1;
-        }
-        let len = self.left.min(BATCH_ROWS);
-        self.left -= len;
-        let mut columns = Vec::with_capacity(self.wanted.len());
-        for ((column, _), reader) in self.wanted.iter().zip(&mut self.open) {
-            columns.push((column.name, Cells::read(reader, column.nullable, len)?));
-        }
-        Ok(Some(Rows { columns, len, path: self.path.clone() }))
-    }
 }
 
 impl Iterator for Batches {
     type Item = Result<Rows, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let refusal = match guarded(|| self.read()) {
-            Ok(None) => return None,
-            // What the file says of its length need not be true.
-            Ok(Some(_)) if memory::room_bytes(self.limit_bytes) == 0 => {
-                let why = format!("what was read of it fills the memory, {}", number::brief_bytes(self.limit_bytes));
-                unreadable(&self.path, why).help(MORE_MEMORY)
-            }
-            Ok(Some(rows)) => return Some(Ok(rows)),
-            Err(error) => unreadable(&self.path, error.to_string()),
+        let (len, cells) = match self.reader.batch() {
+            Ok(batch) => batch?,
+            Err(error) => return Some(Err(unreadable(&self.path, error.to_string()))),
         };
-        // What follows a broken page is not to be trusted.
-        (self.left, self.group) = (0, self.reader.num_row_groups());
-        Some(Err(refusal))
-    }
-}
-
-/// Some rows of one column; empty cells are `None`.
-enum Cells {
-    Integers(Vec<Option<i64>>),
-    Reals(Vec<Option<f64>>),
-    /// Checked to be UTF-8. They share the memory of the page they came from: names come again and again.
-    Texts(Vec<Option<ByteArray>>),
-}
-
-impl Cells {
-    fn read(reader: &mut ColumnReader, nullable: bool, len: usize) -> Result<Cells, ParquetError> {
-        Ok(match reader {
-            ColumnReader::Int64ColumnReader(reader) => Cells::Integers(cells(reader, nullable, len)?),
-            ColumnReader::DoubleColumnReader(reader) => Cells::Reals(cells(reader, nullable, len)?),
-            ColumnReader::ByteArrayColumnReader(reader) => {
-                let texts = cells(reader, nullable, len)?;
-                texts.iter().flatten().try_for_each(|text| text.as_utf8().map(|_| ()))?;
-                Cells::Texts(texts)
-            }
-            _ => return Err(ParquetError::General("a column of an unknown kind".to_owned())),
-        })
-    }
-}
-
-impl Cells {
-    fn cell(&self, row: usize) -> Cell<'_> {
-        match self {
-            // The writer puts nothing negative here.
-            Cells::Integers(cells) => cells[row].map(i64::unsigned_abs).into(),
-            Cells::Reals(cells) => cells[row].into(),
-            Cells::Texts(cells) => cells[row].as_ref().and_then(|text| text.as_utf8().ok()).into(),
+        // What the file says of its length need not be true.
+        if memory::room_bytes(self.limit_bytes) == 0 {
+            self.reader.end();
+            let why = format!("what was read of it fills the memory, {}", number::brief_bytes(self.limit_bytes));
+            return Some(Err(unreadable(&self.path, why).help(MORE_MEMORY)));
         }
+        let columns = self.names.iter().copied().zip(cells).collect();
+        Some(Ok(Rows { columns, len, path: self.path.clone() }))
     }
-}
-
-/// The next cells of a column, values in their places.
-fn cells<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    nullable: bool,
-    len: usize,
-) -> Result<Vec<Option<T::T>>, ParquetError> {
-    let (mut values, mut present, mut rows) = (Vec::new(), Vec::new(), 0);
-    while rows < len {
-        let levels = nullable.then_some(&mut present);
-        let (records, ..) = reader.read_records(len - rows, levels, None, &mut values)?;
-        if records == 0 {
-            return Err(ParquetError::EOF("the column ends before its rows do".to_owned()));
-        }
-        rows += records;
-    }
-    let mut values = values.into_iter();
-    Ok(match nullable {
-        true => present.iter().map(|&level| if level > 0 { values.next() } else { None }).collect(),
-        false => values.map(Some).collect(),
-    })
 }
 
 /// Some rows of a table, as columns by name.
@@ -313,7 +212,7 @@ impl Rows {
     }
 
     pub fn texts(&self, name: &str) -> Result<Texts<'_>, Diagnostic> {
-        self.column(name, |cells| if let Cells::Texts(cells) = cells { Some(Texts(cells)) } else { None })
+        self.column(name, |cells| matches!(cells, Cells::Texts(_)).then_some(Texts(cells)))
     }
 }
 
@@ -347,12 +246,12 @@ impl Reals<'_> {
 
 /// A column of words.
 #[derive(Clone, Copy)]
-pub struct Texts<'a>(&'a [Option<ByteArray>]);
+pub struct Texts<'a>(&'a Cells);
 
 impl<'a> Texts<'a> {
     /// `None` where the cell is empty; panics beyond the last row.
     pub fn get(&self, row: usize) -> Option<&'a str> {
-        self.0[row].as_ref().and_then(|text| text.as_utf8().ok())
+        self.0.text(row)
     }
 }
 

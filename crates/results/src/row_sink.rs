@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// One table of a run while it grows.
 pub(crate) struct RowSink {
-    files: Option<TableWriter<'static>>,
+    files: Option<TableWriter>,
     memory: Option<Collected>,
 }
 

@@ -2,19 +2,19 @@
 
 use std::io;
 use std::path::Path;
+use xoff_engine::fnv;
 use xoff_results::files::note;
 use xoff_results::files::whole::{self, Present};
 use xoff_scenario::{Loaded, read};
 
-/// FNV-1a over 128 bits, eight bytes at a time: not against malice, only to tell inputs apart. Every step
-/// can be undone, so inputs that differ in one place never have the same.
+/// Tells inputs apart; no protection against malice.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
     /// Fingerprint of no input.
     pub fn start() -> Fingerprint {
-        Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+        Fingerprint(fnv::START)
     }
 
     /// Fingerprint of all inputs of a run, the program excluded.
@@ -24,15 +24,8 @@ impl Fingerprint {
     }
 
     /// Adds one input; where it ends counts too.
-    pub fn with(mut self, bytes: &[u8]) -> Fingerprint {
-        let mut step = |word: u64| {
-            self.0 = (self.0 ^ u128::from(word)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        };
-        let (words, rest) = bytes.as_chunks::<8>();
-        words.iter().for_each(|word| step(u64::from_le_bytes(*word)));
-        rest.iter().for_each(|byte| step(u64::from(*byte)));
-        step(bytes.len() as u64);
-        self
+    pub fn with(self, bytes: &[u8]) -> Fingerprint {
+        Fingerprint(fnv::with(self.0, bytes))
     }
 
     pub fn text(self) -> String {

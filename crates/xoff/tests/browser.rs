@@ -213,9 +213,9 @@ fn pages_in_a_real_browser() {
     let size = fs::metadata(folder.join("victim.html")).unwrap().len();
     assert!(size < 10_000_000, "a replay to send has {size} bytes");
     bench.write("large.toml", LARGE);
-    bench.ok(&["run", "large.toml", "--out", "large", "--quiet"]);
+    bench.ok(&["run", "large.toml", "--out", "large", "--quiet", "--set", "output.figures=false"]);
     bench.write("job.toml", JOB);
-    bench.ok(&["run", "job.toml", "--out", "job", "--quiet"]);
+    bench.ok(&["run", "job.toml", "--out", "job", "--quiet", "--set", "output.figures=false"]);
     bench.ok(&["view", "job", "--export", "job.html", "--quiet"]);
     bench.write("hostile.toml", hostile());
     bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);

@@ -134,8 +134,8 @@ fn expressions_of_licences_are_understood() {
         ("GPL-3.0 OR MIT AND Unicode-3.0", true),
         ("(MIT OR Apache-2.0) AND Unicode-3.0", true),
         ("(MIT OR Apache-2.0) AND GPL-3.0", false),
-        ("Apache-2.0 WITH LLVM-exception OR MIT", true),
-        ("Apache-2.0 WITH LLVM-exception", false),
+        ("GPL-3.0 WITH Classpath-exception-2.0 OR MIT", true),
+        ("GPL-3.0 WITH Classpath-exception-2.0", false),
     ] {
         assert_eq!(allowed(expression, &allow), expected, "{expression}");
     }
@@ -156,7 +156,9 @@ fn packages() -> Vec<serde_json::Value> {
 #[test]
 fn licences_are_known_and_allowed() {
     let rules = read("deny.toml");
-    let allow = |name: &str| list(&rules, "licenses", "allow").iter().any(|known| known.as_str() == Some(name));
+    let known = list(&rules, "licenses", "allow").iter().map(|known| known.as_str().unwrap().replace(' ', "-"));
+    let known: Vec<String> = known.collect();
+    let allow = |name: &str| known.iter().any(|known| known == name);
     let packages = packages();
     assert!(packages.len() > 50, "only {} packages", packages.len());
     for package in packages {
@@ -172,13 +174,12 @@ fn level(manifest: &Table, profile: &str, package: &str, others: i64) -> i64 {
     of.and_then(|of| of.get("opt-level")).map_or(others, |level| level.as_integer().unwrap())
 }
 
-/// Python's package finds what tests have compiled, and is as fast for its users as in tests.
+/// Python's package is as fast for its users as in tests.
 #[test]
 fn python_is_compiled_as_the_program_is() {
-    let (workspace, python) = (read("Cargo.toml"), read("python/Cargo.toml"));
-    assert_eq!(workspace["profile"]["dev"], python["profile"]["dev"], "python/Cargo.toml: [profile.dev]");
+    let workspace = read("Cargo.toml");
     for package in workspace["profile"]["dev"]["package"].as_table().unwrap().keys() {
-        let (tested, shipped) = (level(&workspace, "dev", package, 0), level(&python, "release", package, 0));
+        let (tested, shipped) = (level(&workspace, "dev", package, 0), level(&workspace, "wheel", package, 0));
         assert!(tested <= shipped, "{package} is compiled at {tested} for tests and at {shipped} for Python's users");
     }
 }

@@ -1,7 +1,10 @@
 //! What needs the whole repository: its rules, its pages, its corpus, what is built on a checkout, its pages in a browser.
-//! One binary: while one test waits for a browser, for cargo or for another program, the next one runs.
+//! And all tests of `program`: while one test waits for a browser, for cargo or for another program, others run.
 
-mod common;
+#[path = "program.rs"]
+mod program;
+
+use program::{common, perfetto};
 
 mod browser;
 mod chakra;

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-const CRATES: [&str; 12] =
-    ["engine", "jobs", "fabric", "schemes", "wire", "scenario", "models", "run", "results", "sweep", "live", "xoff"];
+const CRATES: [&str; 13] = [
+    "engine", "jobs", "fabric", "schemes", "wire", "scenario", "models", "run", "tables", "results", "sweep", "live",
+    "xoff",
+];
 
 /// The modules of a crate by path (`a::b`; empty is the root), with their code.
 fn modules(source: &Path) -> BTreeMap<String, String> {

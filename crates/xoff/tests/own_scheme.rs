@@ -1,4 +1,6 @@
-//! A scheme of one's own out of tree: written by the program, built on this checkout, beside all others.
+//! A scheme of one's own: written by the program, built on this checkout, beside all others. What it writes is also an
+//! example of this crate, so that it is compiled with everything else; `scripts/installed` builds it out of tree, which
+//! compiles all crates of the checkout once more (Cargo names paths outside of a workspace differently).
 
 /// The scheme itself, with its worked numbers: compiled here, they cost no second network.
 #[allow(dead_code)]
@@ -6,6 +8,7 @@
 mod my_idea;
 
 use crate::common::{self, Bench};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,44 +19,54 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Options of cargo that compile the new crate and those of the checkout without optimisation.
-fn unoptimised(checkout: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(checkout.join("crates")).unwrap();
-    let folders = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let crates = folders.map(|name| if name == "xoff" { name } else { format!("xoff-{name}") });
-    let option = |name| ["--config".to_owned(), format!("profile.dev.package.{name}.opt-level=0")];
-    crates.chain(["half-way".to_owned()]).flat_map(option).collect()
-}
-
 #[test]
-fn it_is_built_tested_compared_and_traced() {
+fn it_is_written_for_the_checkout_that_the_program_is_of() {
     let bench = Bench::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     // Without a word about where Xoff is: the program knows what it was built from.
     let told = bench.ok(&["new", "scheme", "half-way"]);
     assert!(told.contains(&format!("the checkout {}", checkout.display())), "{told}");
-    let project = bench.path.join("half-way");
-
-    // In the checkout's own target folder, where crates of others are found compiled. Cargo names a path outside of its
-    // workspace in another way, so it compiles Xoff's crates again: without optimisation, which would take longer than what
-    // is simulated here. `scripts/installed` builds a scheme as its manifest says.
-    let target = Path::new(env!("CARGO_BIN_EXE_xoff")).ancestors().nth(2).unwrap();
+    // Nothing has to be fetched, and nothing is resolved anew.
     let mut cargo = Command::new(env!("CARGO"));
-    output(
-        cargo
-            .args(["test", "--quiet", "--offline", "--test", "against_none"])
-            .args(unoptimised(&checkout))
-            .current_dir(&project)
-            .env("CARGO_TARGET_DIR", target),
-    );
+    let graph =
+        output(cargo.args(["metadata", "--offline", "--format-version", "1"]).current_dir(bench.path.join("half-way")));
+    let graph: serde_json::Value = serde_json::from_str(&graph).unwrap();
+    let packages = graph["packages"].as_array().unwrap();
+    let of =
+        |name: &str| packages.iter().find(|package| package["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+    let manifest = checkout.join("crates/xoff/Cargo.toml");
+    assert_eq!(of("xoff")["manifest_path"].as_str(), manifest.to_str());
+    // Cargo writes this package into the lock file, and takes out what it does not need.
+    let locked = |folder: &Path| {
+        let lock: toml::Table = std::fs::read_to_string(folder.join("Cargo.lock")).unwrap().parse().unwrap();
+        let text = |package: &toml::Value| format!("{} {}", package["name"], package["version"]);
+        lock["package"].as_array().unwrap().iter().map(text).collect::<BTreeSet<String>>()
+    };
+    let added = &locked(&bench.path.join("half-way")) - &locked(&checkout);
+    assert_eq!(added.into_iter().collect::<Vec<_>>(), ["\"half-way\" \"0.1.0\""]);
+}
 
-    let program = target.join("debug/half-way");
+#[test]
+fn it_is_run_compared_and_traced() {
+    let bench = Bench::new();
+    bench.ok(&["new", "scheme", "my-idea"]);
+    let project = bench.path.join("my-idea");
+    let program = Path::new(env!("CARGO_BIN_EXE_xoff")).with_file_name("examples").join("my-idea");
     let run = |args: &[&str]| output(Command::new(&program).args(args).current_dir(&project).env("COLUMNS", "100"));
-    assert!(run(&["schemes"]).contains("half-way"));
-    assert!(run(&["schemes", "half-way"]).contains("queue above which packets are marked"));
-    let table = run(&["compare", "incast.toml", "--schemes", "none,half-way:hasty,dcqcn", "--out", "compared"]);
-    assert!(table.contains("half-way:hasty") && table.contains("dcqcn"), "{table}");
+    assert!(run(&["schemes"]).contains("my-idea"));
+    assert!(run(&["schemes", "my-idea"]).contains("queue above which packets are marked"));
+    let table = run(&["compare", "incast.toml", "--schemes", "none,my-idea:hasty,dcqcn", "--out", "compared"]);
+    assert!(table.contains("my-idea:hasty") && table.contains("dcqcn"), "{table}");
     assert!(project.join("compared/report.html").is_file());
+    // As the project's own test has it.
+    let told = |scheme: &str| {
+        let set = format!("scheme.name={scheme}");
+        let told = run(&["run", "incast.toml", "--set", &set, "--json", "--no-out"]);
+        let run: serde_json::Value = serde_json::from_str(&told).unwrap();
+        ["flows_completed", "drops", "pause_frames"].map(|name| run[name].as_u64().unwrap())
+    };
+    let (none, mine) = (told("none"), told("my-idea"));
+    assert!(mine[..2] == none[..2] && mine[1] == 0 && mine[2] < none[2], "{mine:?}, without control {none:?}");
     run(&["run", "incast.toml", "--set", "scheme.threshold=50KB", "--out", "once", "--quiet"]);
     run(&["trace", "once"]);
     let scenario = std::fs::read_to_string(project.join("incast.toml")).unwrap();

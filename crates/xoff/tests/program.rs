@@ -1,7 +1,9 @@
 //! The built program from outside, in one test binary: each of them links all of the program.
+//!
+//! `house` runs these tests too; this binary is for the package of the crate, which has no `house`.
 
-mod common;
-mod perfetto;
+pub mod common;
+pub mod perfetto;
 
 mod bad_input;
 mod capture;
