@@ -77,7 +77,7 @@ fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
     assert!(!xoff_scenario::check::report(&loaded).text().is_empty());
     let mut world = xoff_run::drive::build(&loaded);
     let _ = world.run(SIMULATED_EVENTS);
-    if let Err(why) = world.books() {
+    if let Err(why) = world.check_conservation() {
         panic!("the books do not balance: {why}");
     }
     true

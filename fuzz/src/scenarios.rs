@@ -155,7 +155,7 @@ fn simulate(loaded: &Loaded) {
     let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
     let measured = loaded.measures.take(&loaded.plan, &recording);
     assert_eq!(measured.numbers.len() + measured.curves.len(), loaded.measures.names().len());
-    if let Err(why) = world.books() {
+    if let Err(why) = world.check_conservation() {
         panic!("the books do not balance: {why}");
     }
 }

@@ -28,4 +28,4 @@ pub use rng::{Rng, stream};
 pub use shared_random::SharedRandom;
 pub use slab::Slab;
 pub use table::{Id, Table};
-pub use units::{BitRate, Grain, LinkRate, Span, Time};
+pub use units::{BitRate, LinkRate, Span, Time, TimeResolution};

@@ -19,10 +19,10 @@ pub enum QuantityError {
         /// What could have stood there.
         units: &'static [&'static str],
     },
-    /// More decimals than the grain of the unit allows.
+    /// More decimals than the step of the unit allows.
     TooFine {
         /// The smallest step, with its unit: `1 ps`, `1 bps`, `1 byte`.
-        grain: &'static str,
+        step: &'static str,
     },
     /// More than 64 bits of the smallest step.
     TooLarge,
@@ -36,7 +36,7 @@ impl std::fmt::Display for QuantityError {
             QuantityError::UnknownUnit { unit, units } => {
                 write!(f, "has the unknown unit `{unit}`; write one of {}", units.join(", "))
             }
-            QuantityError::TooFine { grain } => write!(f, "is finer than {grain}"),
+            QuantityError::TooFine { step } => write!(f, "is finer than {step}"),
             QuantityError::TooLarge => write!(f, "is too large"),
         }
     }
@@ -137,7 +137,7 @@ fn parse(
     text: &str,
     units: &'static [&'static str],
     scale: impl Fn(&str) -> Option<u64>,
-    grain: &'static str,
+    step: &'static str,
 ) -> Result<u64, QuantityError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -158,14 +158,14 @@ fn parse(
         return Err(QuantityError::TooLarge);
     }
     if fraction.len() > 15 {
-        return Err(QuantityError::TooFine { grain });
+        return Err(QuantityError::TooFine { step });
     }
     // At most 19 + 15 digits: 10^34 times 2^40 could pass 2^128, so widen in two checked steps.
     let power = 10u128.pow(fraction.len() as u32);
     let mantissa = format!("{whole}{fraction}").parse::<u128>().map_err(|_| QuantityError::TooLarge)?;
     let scaled = mantissa.checked_mul(u128::from(scale)).ok_or(QuantityError::TooLarge)?;
     if scaled % power != 0 {
-        return Err(QuantityError::TooFine { grain });
+        return Err(QuantityError::TooFine { step });
     }
     u64::try_from(scaled / power).map_err(|_| QuantityError::TooLarge)
 }
@@ -216,11 +216,11 @@ mod tests {
         assert_eq!(parse_bytes("00000000000000000001B"), Err(QuantityError::TooLarge), "20 digits");
         assert_eq!(parse_bytes("18446744073709551615B"), Err(QuantityError::TooLarge), "though it would fit");
         assert_eq!(parse_span("0.000000000001s"), Ok(Span::from_ps(1)));
-        assert_eq!(parse_span("0.0000000000001s"), Err(QuantityError::TooFine { grain: "1 ps" }));
+        assert_eq!(parse_span("0.0000000000001s"), Err(QuantityError::TooFine { step: "1 ps" }));
         // Fifteen digits are looked at; zeros at the end count for nothing.
         assert_eq!(parse_bytes("0.100000000000000TB"), Ok(100_000_000_000));
-        assert_eq!(parse_bytes("0.000000000000001TB"), Err(QuantityError::TooFine { grain: "1 byte" }));
-        assert_eq!(parse_bytes("0.0000000000000001TB"), Err(QuantityError::TooFine { grain: "1 byte" }));
+        assert_eq!(parse_bytes("0.000000000000001TB"), Err(QuantityError::TooFine { step: "1 byte" }));
+        assert_eq!(parse_bytes("0.0000000000000001TB"), Err(QuantityError::TooFine { step: "1 byte" }));
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(parse_span("-3us"), Err(QuantityError::NotANumber));
         assert_eq!(parse_span("NaN"), Err(QuantityError::NotANumber));
         assert_eq!(parse_span("1.2.3us"), Err(QuantityError::NotANumber));
-        assert_eq!(parse_span("0.5ps"), Err(QuantityError::TooFine { grain: "1 ps" }));
+        assert_eq!(parse_span("0.5ps"), Err(QuantityError::TooFine { step: "1 ps" }));
         assert_eq!(parse_bytes("99999999999TB"), Err(QuantityError::TooLarge));
         assert_eq!(parse_rate(""), Err(QuantityError::NotANumber));
     }

@@ -164,7 +164,7 @@ fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: [&str; 5]) -> fmt
 pub struct BitRate(u64);
 
 impl BitRate {
-    /// Bits per second, the grain of all rates.
+    /// Bits per second, the unit of all rates.
     pub const fn from_bps(bps: u64) -> BitRate {
         BitRate(bps)
     }
@@ -206,24 +206,25 @@ pub struct LinkRate {
     rate: BitRate,
     /// Zero when the rate has no whole number of picoseconds per byte, or durations are coarser.
     ps_per_byte: u32,
-    grain: Grain,
+    resolution: TimeResolution,
 }
 
 impl LinkRate {
     /// With exact durations. Panics at a rate of zero.
     pub fn new(rate: BitRate) -> LinkRate {
-        LinkRate::with_grain(rate, Grain::Exact)
+        LinkRate::with_resolution(rate, TimeResolution::Exact)
     }
 
     /// A wire whose serialisation times come in grains.
-    pub fn with_grain(rate: BitRate, grain: Grain) -> LinkRate {
+    pub fn with_resolution(rate: BitRate, resolution: TimeResolution) -> LinkRate {
         assert!(rate.0 > 0, "a link rate must be positive");
         let ps = 8 * PS_PER_S;
-        let exact = grain == Grain::Exact && ps.is_multiple_of(rate.0) && ps / rate.0 <= u64::from(u32::MAX);
-        LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 }, grain }
+        let exact =
+            resolution == TimeResolution::Exact && ps.is_multiple_of(rate.0) && ps / rate.0 <= u64::from(u32::MAX);
+        LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 }, resolution }
     }
 
-    /// The rate itself, whatever the grain of its durations.
+    /// The rate itself, whatever the resolution of its durations.
     pub fn rate(self) -> BitRate {
         self.rate
     }
@@ -246,16 +247,16 @@ impl LinkRate {
 
     #[cold]
     fn serialise_slowly(self, wire_bytes: u32) -> Span {
-        match self.grain {
-            Grain::Exact => Span((u64::from(wire_bytes) * (8 * PS_PER_S)).div_ceil(self.rate.0)),
-            grain => grain.duration(wire_bytes, self.rate.0 as f64),
+        match self.resolution {
+            TimeResolution::Exact => Span((u64::from(wire_bytes) * (8 * PS_PER_S)).div_ceil(self.rate.0)),
+            resolution => resolution.duration(wire_bytes, self.rate.0 as f64),
         }
     }
 }
 
 /// How fine durations are that follow from a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Grain {
+pub enum TimeResolution {
     /// Picoseconds, which is exact for the usual rates.
     #[default]
     Exact,
@@ -266,16 +267,16 @@ pub enum Grain {
     BinaryNanosecond,
 }
 
-impl Grain {
+impl TimeResolution {
     /// Time that `wire_bytes` take at `bps` bits per second.
     pub fn duration(self, wire_bytes: u32, bps: f64) -> Span {
         match self {
-            Grain::Exact => Span((f64::from(wire_bytes) * (8e12 / bps)) as u64),
-            Grain::Nanosecond => {
+            TimeResolution::Exact => Span((f64::from(wire_bytes) * (8e12 / bps)) as u64),
+            TimeResolution::Nanosecond => {
                 let bits = u128::from(wire_bytes) * 8_000_000_000;
                 Span((bits / (bps as u128).max(1)) as u64 * 1_000)
             }
-            Grain::BinaryNanosecond => {
+            TimeResolution::BinaryNanosecond => {
                 let seconds = f64::from(wire_bytes * 8) / bps;
                 // A power of two only moves the binary point, so this is exact. What is below a second fits 64 bits,
                 // which the processor converts by itself.
@@ -305,13 +306,17 @@ mod tests {
 
     #[test]
     fn durations_come_in_grains() {
-        assert_eq!(Grain::Exact.duration(1_000, 100e9), Span::from_ps(80_000));
-        assert_eq!(Grain::Nanosecond.duration(1_048, 100e9), Span::from_ns(83));
-        assert_eq!(Grain::Nanosecond.duration(1_000, 100e9), Span::from_ns(80));
-        assert_eq!(Grain::BinaryNanosecond.duration(1_000, 100e9), Span::from_ns(79), "one less where it is whole");
-        assert_eq!(Grain::BinaryNanosecond.duration(1_048, 100e9), Span::from_ns(83));
+        assert_eq!(TimeResolution::Exact.duration(1_000, 100e9), Span::from_ps(80_000));
+        assert_eq!(TimeResolution::Nanosecond.duration(1_048, 100e9), Span::from_ns(83));
+        assert_eq!(TimeResolution::Nanosecond.duration(1_000, 100e9), Span::from_ns(80));
         assert_eq!(
-            LinkRate::with_grain(BitRate::from_gbps(100), Grain::Nanosecond).serialise(1_048),
+            TimeResolution::BinaryNanosecond.duration(1_000, 100e9),
+            Span::from_ns(79),
+            "one less where it is whole"
+        );
+        assert_eq!(TimeResolution::BinaryNanosecond.duration(1_048, 100e9), Span::from_ns(83));
+        assert_eq!(
+            LinkRate::with_resolution(BitRate::from_gbps(100), TimeResolution::Nanosecond).serialise(1_048),
             Span::from_ns(83)
         );
     }
@@ -346,13 +351,14 @@ mod tests {
 
     #[test]
     fn grains_round_down() {
-        let ns =
-            |gbps, bytes, grain| LinkRate::with_grain(BitRate::from_gbps(gbps), grain).serialise(bytes).ps() / 1_000;
+        let ns = |gbps, bytes, resolution| {
+            LinkRate::with_resolution(BitRate::from_gbps(gbps), resolution).serialise(bytes).ps() / 1_000
+        };
         for (gbps, bytes, down, binary) in
             [(100, 1048, 83, 83), (400, 1048, 20, 20), (400, 60, 1, 1), (40, 60, 12, 11), (400, 43, 0, 0)]
         {
-            assert_eq!(ns(gbps, bytes, Grain::Nanosecond), down, "{bytes} B at {gbps}G");
-            assert_eq!(ns(gbps, bytes, Grain::BinaryNanosecond), binary, "{bytes} B at {gbps}G");
+            assert_eq!(ns(gbps, bytes, TimeResolution::Nanosecond), down, "{bytes} B at {gbps}G");
+            assert_eq!(ns(gbps, bytes, TimeResolution::BinaryNanosecond), binary, "{bytes} B at {gbps}G");
         }
     }
 

@@ -120,7 +120,7 @@ fn two_into_one() -> Net {
 fn run(net: Net, script: &Script, flows: Vec<(Time, xoff_fabric::traffic::FlowSpec)>) -> World {
     let world = net.run_under(script.scheme(), crate::common::Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     world
 }
 

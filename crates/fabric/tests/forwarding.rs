@@ -75,7 +75,7 @@ fn run(net: Net, parts: usize, specs: Vec<FlowSpec>) -> World {
     let mut world = World::in_parts(net.plan, vec![scheme], vec![flows], part_of);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!((world.parts(), world.books()), (parts, Ok(())));
+    assert_eq!((world.parts(), world.check_conservation()), (parts, Ok(())));
     assert_eq!(world.counters.delivered_bytes, 10_000_000 * world.flows.len() as u64);
     world
 }

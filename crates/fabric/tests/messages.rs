@@ -90,7 +90,7 @@ fn run(plan: Plan, scheme: Scripted, actions: Vec<(Time, Action)>) -> (World, Ve
     let (script, heard) = Recorder::new(actions);
     let mut world = World::new(plan, vec![scheme], vec![Box::new(script)]);
     world.run_to_end();
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     let heard = heard.lock().unwrap().clone();
     (world, heard)
 }
@@ -519,7 +519,7 @@ fn messages_between_parts_are_those_of_one() {
         let part_of = if parts == 1 { vec![0; 4] } else { vec![0, 1, 0, 1] };
         let mut world = World::in_parts(until(net, Time::from_ms(5)), vec![Scripted::uncontrolled()], sources, part_of);
         world.run_to_end();
-        assert_eq!((world.parts(), world.books()), (parts, Ok(())));
+        assert_eq!((world.parts(), world.check_conservation()), (parts, Ok(())));
         heard.push(log.lock().unwrap().clone());
         records.push((world.flows.clone(), world.counters));
     }

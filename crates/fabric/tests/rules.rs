@@ -1,8 +1,8 @@
-//! Rules of other simulators: time grain, order of events, hashes, NICs that scan, caps in flight.
+//! Rules of other simulators: time resolution, order of events, hashes, NICs that scan, caps in flight.
 
 use crate::common::*;
 use crate::scripted::{Scripted, World};
-use xoff_engine::{BitRate, Grain, Span, Time};
+use xoff_engine::{BitRate, Span, Time, TimeResolution};
 use xoff_fabric::plan::*;
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::traffic::FlowSpec;
@@ -10,7 +10,7 @@ use xoff_fabric::traffic::FlowSpec;
 /// All rules at once: small frames, whole nanoseconds, the order of scheduling, NICs that scan.
 fn with_rules(mut net: Net) -> Net {
     net.plan.model = Model {
-        grain: Grain::BinaryNanosecond,
+        resolution: TimeResolution::BinaryNanosecond,
         ties: Ties::Scheduled,
         ecmp: Ecmp::Murmur3,
         next_hops: NextHops::Descending,

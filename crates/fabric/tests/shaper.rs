@@ -137,7 +137,7 @@ fn probe(net: &mut Net, what: ProbeTarget, every: Span) {
 fn run(net: Net, scheme: &Shaping, flows: Vec<(Time, FlowSpec)>) -> World {
     let world = net.run_under(scheme.scheme(), Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     world
 }
 
@@ -308,7 +308,7 @@ fn a_flow_may_end_while_its_packets_wait() {
     let scheme = shaping(20.0, 20_000);
     let world = net.run_under(scheme.scheme(), Box::new(Script::new(steps)));
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     assert!(longest(&world, Metric::ShapedBytes) > 1_000_000.0, "the queue was full when the flow ended");
     assert_eq!(values(&world, Metric::ShapedBytes).last(), Some(&0.0));
     assert_eq!((world.counters.flows_completed, world.flows_in_flight()), (9, 0));

@@ -111,11 +111,11 @@ impl ReactionPoint for Rp {
         self.timer
     }
 }
-/// Runs to the end; the books must balance and nothing be left.
+/// Runs to the end; packets must be conserved and nothing be left.
 fn run(net: Net, toy: &Toy, flows: Vec<(Time, FlowSpec)>) -> (World, Vec<Seen>) {
     let world = net.run_under(toy.scheme(), Script::flows(flows));
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     let seen = toy.seen.lock().unwrap().clone();
     (world, seen)
 }

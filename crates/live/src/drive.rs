@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::Plan;
-use xoff_results::reality::{self, Frames, Ignored, Reality, Slip, Verdict};
+use xoff_results::live_timing::{self, Frames, Ignored, LiveTiming, Slip, Verdict};
 use xoff_run::RunEnd;
 use xoff_run::cpu::thread_cpu;
 use xoff_run::drive::{Jobs, Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
@@ -125,7 +125,7 @@ impl<'a> Stage<'a> {
         Parts { network: &self.network, schemes: &self.schemes, encoder, multipliers: &self.multipliers, own }
     }
 
-    /// Runs to the end, hands the records on, and says what only reality has. Partners in other processes compare their
+    /// Runs to the end, hands the records on, and says what only a live run has. Partners in other processes compare their
     /// counts at the end.
     pub fn drive(
         &self,
@@ -135,7 +135,7 @@ impl<'a> Stage<'a> {
         keep: Keep,
         sink: &mut dyn Sink,
         watch: &mut dyn FnMut(Position<'_>),
-    ) -> io::Result<(RunEnd, Reality)> {
+    ) -> io::Result<(RunEnd, LiveTiming)> {
         let began = Instant::now();
         if let Some(why) = xoff_run::memory::refusal(self.loaded) {
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
@@ -179,7 +179,7 @@ impl<'a> Stage<'a> {
             sink.activity(&activity)?;
         }
         let lost = run.lost()? - lost_before;
-        let mut reality = self.reality(settings, &run, wall, run_cpu, lost);
+        let mut live_timing = self.live_timing(settings, &run, wall, run_cpu, lost);
         let end = RunEnd {
             counters: run.log.counters,
             ports,
@@ -200,40 +200,40 @@ impl<'a> Stage<'a> {
             waits: run.waits(),
             apart: !settings.own.is_empty(),
         };
-        let (own, books) = (run.own_books(), std::mem::take(&mut run.books));
+        let (own, counts) = (run.own_byte_counts(), std::mem::take(&mut run.counts));
         // Sources that are dropped note what was begun and has not ended.
         drop(run);
         jobs.hand_on(sink)?;
         if let Some(partners) = partners {
-            let by = |port: u32| books[port as usize];
+            let by = |port: u32| counts[port as usize];
             let told = close(partners, wires, own, &|port| by(port).sent, &|port| by(port).believed)?;
-            reality.frames.unaccounted = told.unaccounted;
-            reality.partners = Some(told);
+            live_timing.frames.unaccounted = told.unaccounted;
+            live_timing.partners = Some(told);
         }
-        Ok((end, reality))
+        Ok((end, live_timing))
     }
 
-    fn reality<W: Wires>(
+    fn live_timing<W: Wires>(
         &self,
         settings: &Settings,
         run: &Run<'_, Any, W>,
         wall: Duration,
         cpu: Duration,
         lost: u64,
-    ) -> Reality {
+    ) -> LiveTiming {
         let slip = Slip {
             share: run.clock.stopped().as_secs_f64() / wall.as_secs_f64().max(1e-9),
             bound: settings.slip_bound,
         };
         let of = |percent: f64| run.lateness.all.percentile_ns(percent).unwrap_or(0.0);
-        let lateness = reality::Lateness {
+        let lateness = live_timing::Lateness {
             p50_ns: of(50.0),
             p99_ns: of(99.0),
             max_ns: run.lateness.all.max_ns(),
             bound_ns: self.frame_time().ps() as f64 / 1000.0 * LATE,
         };
-        Reality {
-            clock: if settings.clock == Kind::Wall { reality::Clock::Wall } else { reality::Clock::Elastic },
+        LiveTiming {
+            clock: if settings.clock == Kind::Wall { live_timing::Clock::Wall } else { live_timing::Clock::Elastic },
             time_scale: settings.k,
             slip,
             lateness,

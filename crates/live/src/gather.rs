@@ -2,10 +2,10 @@
 
 use crate::partners::{Partners, Turn};
 use crate::wires::Wires;
-use crate::word::Books;
+use crate::word::ByteCounts;
 use std::io;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use xoff_results::reality;
+use xoff_results::live_timing;
 
 /// Between two times that the same is said.
 const EVERY: Duration = Duration::from_millis(100);
@@ -109,11 +109,11 @@ pub fn gather(
 pub fn close(
     partners: &mut Partners,
     wires: &mut impl Wires,
-    books: Books,
+    counts: ByteCounts,
     sent: &dyn Fn(u32) -> u64,
     believed: &dyn Fn(u32) -> u64,
-) -> io::Result<reality::Partners> {
-    partners.end(books);
+) -> io::Result<live_timing::Partners> {
+    partners.end(counts);
     let (since, mut buffer) = (Instant::now(), vec![0; LONGEST_BYTES]);
     while !partners.is_closed() && since.elapsed() < CLOSING {
         say(partners, wires, Some(sent))?;

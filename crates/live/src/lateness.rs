@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use xoff_engine::{Span, Time};
-use xoff_results::reality::Window;
+use xoff_results::live_timing::Window;
 
 /// Buckets of a histogram: sixteen per doubling, from a nanosecond on.
 const PER_DOUBLING: f64 = 16.0;

@@ -3,13 +3,13 @@
 //!
 //! Neighbours tell each other, in frames of a type of their own, what they know of all nodes, again and again. So every
 //! process learns of every other, though it hears only its neighbours. The process of the lowest node waits until all
-//! are there, and names the instant at which the run begins. At the end each tells its books.
+//! are there, and names the instant at which the run begins. At the end each tells its byte counts.
 
-use crate::word::{Books, Entry, Standing, Terms, Word};
+use crate::word::{ByteCounts, Entry, Standing, Terms, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use xoff_fabric::plan::{Plan, peer};
-use xoff_results::reality;
+use xoff_results::live_timing;
 
 /// Until the run begins, once all are there: enough for the word to reach everybody.
 const LEAD: Duration = Duration::from_secs(3);
@@ -41,12 +41,12 @@ pub struct Partners {
     own: Vec<u32>,
     terms: Terms,
     known: Vec<Known>,
-    books: Vec<Option<Books>>,
+    counts: Vec<Option<ByteCounts>>,
     /// Since the beginning of 1970, in milliseconds.
     begin_ms: Option<u64>,
     /// By port: frames that the other end sent by it, as told at the end.
     sent_to: BTreeMap<u32, u64>,
-    /// Ports whose other ends have the books of all.
+    /// Ports whose other ends have the counts of all.
     informed: BTreeSet<u32>,
     /// By port: how far the clock at its other end seems to be from this one, at least.
     apart: BTreeMap<u32, Duration>,
@@ -65,7 +65,7 @@ impl Partners {
             own: own.to_vec(),
             terms,
             known,
-            books: vec![None; nodes],
+            counts: vec![None; nodes],
             begin_ms: None,
             sent_to: BTreeMap::new(),
             informed: BTreeSet::new(),
@@ -115,7 +115,7 @@ impl Partners {
                     self.known[node] = Known::Other(format!("runs something else, as {from} says"));
                 }
                 Standing::Other => {}
-                Standing::Over(books) => self.books[node] = Some(books),
+                Standing::Over(counts) => self.counts[node] = Some(counts),
             }
         }
     }
@@ -123,8 +123,8 @@ impl Partners {
     /// The frames that say by a port what is known here. `sent_frames`: by this port in the run that is over.
     pub fn say(&self, port: u32, sent_frames: Option<u64>, now: Duration) -> Vec<Vec<u8>> {
         let Some(from) = self.own.first() else { return Vec::new() };
-        let standing = |node: usize| match (&self.books[node], &self.known[node]) {
-            (Some(books), _) => Some(Standing::Over(*books)),
+        let standing = |node: usize| match (&self.counts[node], &self.known[node]) {
+            (Some(counts), _) => Some(Standing::Over(*counts)),
             (None, Known::There) => Some(Standing::There),
             (None, Known::Other(_)) => Some(Standing::Other),
             (None, Known::Nothing) => None,
@@ -138,7 +138,7 @@ impl Partners {
             begin_ms: self.begin_ms,
             said_us: now.as_micros() as u64,
             sent_frames,
-            informed: self.books.iter().all(Option::is_some),
+            informed: self.counts.iter().all(Option::is_some),
             entries,
         };
         word.frames(port)
@@ -212,25 +212,25 @@ impl Partners {
     }
 
     /// The run is over here: what was counted.
-    pub fn end(&mut self, books: Books) {
+    pub fn end(&mut self, counts: ByteCounts) {
         for node in &self.own {
-            // A process is one node; if it were several, their books are told once.
-            self.books[*node as usize] = Some(Books::default());
+            // A process is one node; if it were several, their counts are told once.
+            self.counts[*node as usize] = Some(ByteCounts::default());
         }
         if let Some(first) = self.own.first() {
-            self.books[*first as usize] = Some(books);
+            self.counts[*first as usize] = Some(counts);
         }
     }
 
-    /// Whether all books are here, and neighbours have them all, too.
+    /// Whether the counts of all nodes are here and at the neighbours.
     pub fn is_closed(&self) -> bool {
-        self.books.iter().all(Option::is_some) && self.ports().all(|port| self.informed.contains(&port))
+        self.counts.iter().all(Option::is_some) && self.ports().all(|port| self.informed.contains(&port))
     }
 
     /// What all partners counted together. `believed`: by port, frames that came and were taken for those of the run.
-    pub fn account(&self, believed: impl Fn(u32) -> u64) -> reality::Partners {
-        let missing = (0..self.books.len()).filter(|node| self.books[*node].is_none());
-        let all = || self.books.iter().flatten();
+    pub fn account(&self, believed: impl Fn(u32) -> u64) -> live_timing::Partners {
+        let missing = (0..self.counts.len()).filter(|node| self.counts[*node].is_none());
+        let all = || self.counts.iter().flatten();
         let (mut silent, mut unaccounted) = (Vec::new(), 0);
         for (port, name, _) in &self.links {
             let (came, sent) = (believed(*port), self.sent_to.get(port).copied());
@@ -239,13 +239,13 @@ impl Partners {
                 silent.push(name.clone());
             }
         }
-        reality::Partners {
+        live_timing::Partners {
             missing: missing.map(|node| self.names[node].clone()).collect(),
             silent,
             unaccounted,
-            acknowledged_bytes: all().map(|books| books.acknowledged_bytes).sum(),
-            open_bytes: all().map(|books| books.open_bytes).fold(0, u64::saturating_add),
-            delivered_bytes: all().map(|books| books.delivered_bytes).sum(),
+            acknowledged_bytes: all().map(|counts| counts.acknowledged_bytes).sum(),
+            open_bytes: all().map(|counts| counts.open_bytes).fold(0, u64::saturating_add),
+            delivered_bytes: all().map(|counts| counts.delivered_bytes).sum(),
         }
     }
 }

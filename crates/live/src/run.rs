@@ -15,7 +15,7 @@ use crate::sampler::Sampler;
 use crate::switch::Switch;
 use crate::tap::Taps;
 use crate::wires::Wires;
-use crate::word::{Books, is_word};
+use crate::word::{ByteCounts, is_word};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub enum Node<S: Scheme> {
 
 /// Frames of one port.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct PortBooks {
+pub struct PortCounts {
     pub sent: u64,
     /// That came, and were not ignored.
     pub believed: u64,
@@ -97,7 +97,7 @@ pub struct Run<'a, S: Scheme, W: Wires> {
     /// Frames handed to the kernel, and taken from it.
     pub frames: (u64, u64),
     /// By port: frames sent by it, and frames that came and were taken for those of the run.
-    pub books: Vec<PortBooks>,
+    pub counts: Vec<PortCounts>,
     /// Payload of flows that are over or cut off: acknowledged, and sent without an acknowledgement.
     pub(crate) payload: (u64, u64),
     progress: (u64, Time),
@@ -151,7 +151,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             taps,
             lateness,
             frames: (0, 0),
-            books: vec![PortBooks::default(); plan.ports()],
+            counts: vec![PortCounts::default(); plan.ports()],
             payload: (0, 0),
             progress: (0, Time::ZERO),
             done: false,
@@ -336,19 +336,19 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             Some(Node::Switch(switch)) => switch.receive(port, bytes, schemes, &mut context),
             None => {}
         }
-        self.books[port as usize].believed += u64::from(self.log.ignored_frames == ignored);
+        self.counts[port as usize].believed += u64::from(self.log.ignored_frames == ignored);
     }
 
     /// Frames that were believed though no node of this process sent them: known if it runs all nodes.
     pub fn unaccounted(&self) -> u64 {
         let beyond =
-            |port: usize| self.books[port].believed.saturating_sub(self.books[peer(port as u32) as usize].sent);
-        if self.whole { (0..self.books.len()).map(beyond).sum() } else { 0 }
+            |port: usize| self.counts[port].believed.saturating_sub(self.counts[peer(port as u32) as usize].sent);
+        if self.whole { (0..self.counts.len()).map(beyond).sum() } else { 0 }
     }
 
-    pub fn own_books(&self) -> Books {
+    pub fn own_byte_counts(&self) -> ByteCounts {
         let (acknowledged_bytes, open_bytes) = self.payload;
-        Books { acknowledged_bytes, open_bytes, delivered_bytes: self.log.counters.delivered_bytes }
+        ByteCounts { acknowledged_bytes, open_bytes, delivered_bytes: self.log.counters.delivered_bytes }
     }
 
     fn on_sent(&mut self, port: u32, due: Time) -> io::Result<()> {
@@ -361,7 +361,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
         };
         let Some(gone) = gone else { return Ok(()) };
         self.frames.0 += 1;
-        self.books[port as usize].sent += 1;
+        self.counts[port as usize].sent += 1;
         self.lateness.note_frame();
         self.wires.send(port, &gone.bytes)?;
         self.taps.see(port, &gone);

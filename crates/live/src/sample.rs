@@ -119,7 +119,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     }
 
     /// Living flows in the order of their start.
-    fn living(&self, probed: bool) -> Vec<u32> {
+    fn active(&self, probed: bool) -> Vec<u32> {
         let mut flows: Vec<(u32, u32)> = self
             .flows
             .iter()
@@ -131,7 +131,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     }
 
     fn probe_flows(&mut self, at: Time) {
-        let flows = self.living(true);
+        let flows = self.active(true);
         self.sampler.flows.retain(|id, _| flows.contains(id));
         for id in flows {
             let (Some((counts, allowed)), Some(flow)) = (self.counts_of(id), self.flows.get(&id)) else { continue };
@@ -156,7 +156,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     }
 
     fn probe_variables(&mut self, at: Time) {
-        for id in self.living(true) {
+        for id in self.active(true) {
             let Some(flow) = self.flows.get(&id) else { continue };
             let (entity, label, class) = (flow.number, flow.name.label, flow.name.class);
             let Some(Node::Host(nic)) = &self.nodes[flow.name.src as usize] else { continue };
@@ -214,7 +214,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             }
         }
         let before = std::mem::take(&mut self.sampler.flows_before);
-        for id in self.living(false) {
+        for id in self.active(false) {
             let (Some((counts, allowed_bps)), Some(flow)) = (self.counts_of(id), self.flows.get(&id)) else { continue };
             let last = before.get(&id).copied().unwrap_or_default();
             activity.flows.push(FlowWindow {

@@ -2,7 +2,7 @@
 //! to do about it.
 
 use crate::network::Network;
-use xoff_engine::Grain;
+use xoff_engine::TimeResolution;
 use xoff_fabric::domain;
 use xoff_fabric::plan::{AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Ties};
 use xoff_fabric::scheme::{Scheme, Transport};
@@ -51,7 +51,11 @@ pub fn objections<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S]) 
 
 fn model(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     let model = &plan.model;
-    object(model.grain != Grain::Exact, "`model.time_resolution`: real time has no grain", "leave it out");
+    object(
+        model.resolution != TimeResolution::Exact,
+        "`model.time_resolution`: real time is not rounded",
+        "leave it out",
+    );
     object(model.ties != Ties::Hash, "`model.event_order = \"insertion\"`: real events do not tie", "leave it out");
     object(model.random != Random::Own, "`model.random_streams = \"shared\"`: queues here are apart", "leave it out");
     object(model.base_rtt != BaseRtt::Wire, "`model.base_rtt = \"payload\"`: frames have headers", "leave it out");

@@ -50,7 +50,7 @@ impl Terms {
 
 /// What a process counted in a run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Books {
+pub struct ByteCounts {
     /// Payload of its flows that receivers acknowledged.
     pub acknowledged_bytes: u64,
     /// Payload that it sent and that nobody has acknowledged: it may have arrived or not.
@@ -65,7 +65,7 @@ pub enum Standing {
     There,
     Other,
     /// Its run is over.
-    Over(Books),
+    Over(ByteCounts),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ pub struct Word {
     pub said_us: u64,
     /// Frames that it sent by this link in a run that is over.
     pub sent_frames: Option<u64>,
-    /// It has the books of all.
+    /// It has the counts of all.
     pub informed: bool,
     pub entries: Vec<Entry>,
 }
@@ -117,9 +117,9 @@ impl Word {
                 match standing {
                     Standing::There => bytes.push(0),
                     Standing::Other => bytes.push(1),
-                    Standing::Over(books) => {
+                    Standing::Over(counts) => {
                         bytes.push(2);
-                        let Books { acknowledged_bytes, open_bytes, delivered_bytes } = *books;
+                        let ByteCounts { acknowledged_bytes, open_bytes, delivered_bytes } = *counts;
                         bytes.extend(
                             [acknowledged_bytes, open_bytes, delivered_bytes].into_iter().flat_map(u64::to_be_bytes),
                         );
@@ -154,7 +154,7 @@ impl Word {
                 [2] => {
                     let mut next = || take(&mut rest).map(u64::from_be_bytes);
                     let (acknowledged_bytes, open_bytes) = (next()?, next()?);
-                    Standing::Over(Books { acknowledged_bytes, open_bytes, delivered_bytes: next()? })
+                    Standing::Over(ByteCounts { acknowledged_bytes, open_bytes, delivered_bytes: next()? })
                 }
                 _ => return None,
             };
@@ -183,8 +183,8 @@ mod tests {
     use super::*;
 
     fn word() -> Word {
-        let books = Books { acknowledged_bytes: 1, open_bytes: 2, delivered_bytes: 3 };
-        let standings = [Standing::There, Standing::Other, Standing::Over(books)];
+        let counts = ByteCounts { acknowledged_bytes: 1, open_bytes: 2, delivered_bytes: 3 };
+        let standings = [Standing::There, Standing::Other, Standing::Over(counts)];
         Word {
             from: 3,
             terms: Terms { version: 1, seed: 2, k: 1000.5, scenario: 4 },

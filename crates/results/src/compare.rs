@@ -1,7 +1,7 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
-use super::curve_sheets;
+use super::curve_tables;
 use super::finding::{self, Finding};
 use super::grid::{Section, left_out_note};
 use super::incident::EpisodeFlow;
@@ -36,7 +36,7 @@ pub struct Skipped {
 pub(crate) type Group = (String, Vec<Column>);
 
 /// A table before it is filled.
-pub(crate) struct Sheet {
+pub(crate) struct TextTable {
     pub(crate) title: String,
     pub(crate) groups: Vec<Group>,
 }
@@ -59,9 +59,6 @@ pub fn comparison_by(entries: &[Entry], skipped: &[Skipped], delta: Option<f64>)
     let finding = finding::of_comparison(entries, delta);
     let episode = is_episode(entries);
     let mut notes = if episode { episode_notes(entries) } else { general_notes(entries) };
-    if entries.len() > 1 && summaries(entries).all(|run| !run.jobs.is_empty()) {
-        notes.insert(0, finding.text.clone());
-    }
     notes.extend(marks.notes());
     if seeds > 1 {
         notes.push(format!("a ± b: mean over {seeds} seeds and half its 95 % confidence interval (Student's t)."));
@@ -109,9 +106,9 @@ fn is_episode(entries: &[Entry]) -> bool {
 }
 
 /// Every table with its columns: what the terminal, the report and the data of a comparison show.
-pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
+pub(crate) fn sheets(entries: &[Entry]) -> Vec<TextTable> {
     let groups = if is_episode(entries) { episode_groups(entries) } else { network_groups(entries) };
-    let mut sheets = vec![Sheet { title: String::new(), groups }];
+    let mut sheets = vec![TextTable { title: String::new(), groups }];
     sheets.extend(job_names(entries).into_iter().map(|(job, ranks)| job_sheet(entries, &job, ranks)));
     for source in sources(entries) {
         sheets.push(source_sheet(entries, &source));
@@ -119,10 +116,10 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     }
     let measures = measure_columns(entries);
     if !measures.is_empty() {
-        sheets.push(Sheet { title: "measures".to_owned(), groups: vec![(String::new(), measures)] });
+        sheets.push(TextTable { title: "measures".to_owned(), groups: vec![(String::new(), measures)] });
     }
-    let curve = |(title, columns): (String, Vec<Column>)| Sheet { title, groups: vec![(String::new(), columns)] };
-    sheets.extend(curve_sheets::tables(entries).into_iter().map(curve));
+    let curve = |(title, columns): (String, Vec<Column>)| TextTable { title, groups: vec![(String::new(), columns)] };
+    sheets.extend(curve_tables::tables(entries).into_iter().map(curve));
     sheets
 }
 
@@ -138,7 +135,7 @@ fn job_names(entries: &[Entry]) -> Vec<(String, u32)> {
 }
 
 /// One job: its time, what of it is exposed, and its collectives.
-fn job_sheet(entries: &[Entry], name: &str, ranks: u32) -> Sheet {
+fn job_sheet(entries: &[Entry], name: &str, ranks: u32) -> TextTable {
     let column = |key: &str, title: &str, show, pick: fn(&JobRow) -> Reading| {
         let job = name.to_owned();
         let read =
@@ -165,7 +162,7 @@ fn job_sheet(entries: &[Entry], name: &str, ranks: u32) -> Sheet {
     let busbw: Vec<Column> = moved.map(bandwidth).collect();
     let groups = vec![(String::new(), times), ("busbw, GB/s".to_owned(), busbw)];
     let groups = groups.into_iter().filter(|(_, columns)| !columns.is_empty()).collect();
-    Sheet { title: format!("job {name}: {} ranks", thousands(u64::from(ranks))), groups }
+    TextTable { title: format!("job {name}: {} ranks", thousands(u64::from(ranks))), groups }
 }
 
 /// Collectives of a job that have a column.
@@ -211,7 +208,7 @@ fn percentiles(
 }
 
 /// The flows of one traffic source, all sizes together.
-fn source_sheet(entries: &[Entry], source: &str) -> Sheet {
+fn source_sheet(entries: &[Entry], source: &str) -> TextTable {
     let name = source.to_owned();
     let done = Column::new(format!("by_source.{source}.completed"), "done", percent_down, move |run| {
         let of = of_source(run, &name);
@@ -239,11 +236,11 @@ fn source_sheet(entries: &[Entry], source: &str) -> Sheet {
     };
     let slowdown = percentiles(entries, source, (&format!("by_source.{source}.slowdown"), find, 0), rank);
     let groups = vec![("".to_owned(), vec![done]), ("FCT, us".to_owned(), fct), ("slowdown".to_owned(), slowdown)];
-    Sheet { title: format!("traffic {source}: {}", finding::flow_count(summaries(entries), source)), groups }
+    TextTable { title: format!("traffic {source}: {}", finding::flow_count(summaries(entries), source)), groups }
 }
 
 /// Slowdowns by size of the flows of one source; nothing where all are of one class.
-fn size_sheet(entries: &[Entry], source: &str) -> Option<Sheet> {
+fn size_sheet(entries: &[Entry], source: &str) -> Option<TextTable> {
     let classes = summaries(entries).find_map(|run| of_source(run, source)).map_or(&[][..], |of| &of.by_size);
     let has = |class: usize| {
         let mut of = summaries(entries).filter_map(|run| of_source(run, source)?.by_size.get(class));
@@ -260,7 +257,7 @@ fn size_sheet(entries: &[Entry], source: &str) -> Option<Sheet> {
         (of.name.clone(), percentiles(entries, source, (&key, find, class), rank))
     };
     let groups: Vec<Group> = classes.iter().enumerate().filter(|(class, _)| has(*class)).map(group).collect();
-    (groups.len() > 1).then(|| Sheet { title: format!("traffic {source}: slowdown by flow size"), groups })
+    (groups.len() > 1).then(|| TextTable { title: format!("traffic {source}: slowdown by flow size"), groups })
 }
 
 fn pause_column() -> Column {
@@ -439,6 +436,10 @@ impl Comparison {
     /// For a terminal of some width.
     pub fn text(&self, width: usize) -> String {
         let mut out = String::new();
+        if !self.finding.text.is_empty() {
+            wrap(&mut out, &self.finding.text, 0, width.min(100));
+            out.push('\n');
+        }
         wrap(&mut out, &self.title, 0, width);
         let mut left_out: Vec<String> = Vec::new();
         for table in self.tables.iter().filter(|table| !table.grid.rows.is_empty()) {

@@ -4,8 +4,8 @@ use crate::capture::{self, Origin};
 use crate::collect::Collected;
 use crate::files::scratch;
 use crate::jobs::gather::JobFacts;
+use crate::live_timing::LiveTiming;
 use crate::outcome::{Outcome, RunContext};
-use crate::reality::Reality;
 use crate::summary::MeasuredRow;
 use crate::{RunWriter, warnings};
 use std::cell::RefCell;
@@ -29,24 +29,24 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         watch(at);
         Ok(())
     };
-    Ok(simulate(loaded, out, Keeping::Files, &mut watch)?.0)
+    Ok(simulate(loaded, out, TableOutput::Files, &mut watch)?.0)
 }
 
 /// Does the same with records that come from elsewhere: `driver` hands them to the sink, in the scenario's own time and
-/// units, and says at the end what only reality has. It should record what [`Keep`] asks for beside what the plan does;
+/// units, and says at the end what only a live run has. It should record what [`Keep`] asks for beside what the plan does;
 /// captured frames come as [`Sink::raw_frames`], as many as each capture takes, and [`RunEnd::missed_frames`] counts the
 /// rest.
 pub fn execute_by(
     loaded: &Loaded,
     out: Option<&Path>,
-    driver: impl FnOnce(&Loaded, Keep, &mut dyn Sink) -> io::Result<(RunEnd, Reality)>,
+    driver: impl FnOnce(&Loaded, Keep, &mut dyn Sink) -> io::Result<(RunEnd, LiveTiming)>,
 ) -> io::Result<Outcome> {
     let live = |keep, sinks: &mut RunSinks<'_>| {
-        let (end, reality) = driver(loaded, keep, sinks)?;
-        sinks.writer.reality(reality)?;
+        let (end, live_timing) = driver(loaded, keep, sinks)?;
+        sinks.writer.live_timing(live_timing)?;
         Ok(end)
     };
-    Ok(run(loaded, out, (Keeping::Files, Origin::Live), live)?.0)
+    Ok(run(loaded, out, (TableOutput::Files, Origin::Live), live)?.0)
 }
 
 /// The same for a program that wants the tables: all rows are kept in memory too. An error of `watch` ends the run
@@ -56,21 +56,21 @@ pub fn collect(
     out: Option<&Path>,
     mut watch: impl FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
-    simulate(loaded, out, Keeping::Memory, &mut watch)
+    simulate(loaded, out, TableOutput::Memory, &mut watch)
 }
 
 /// The same, with the flows as the bytes of a Parquet file without their scheme: one part of a data set whose folders
 /// are named by it.
 pub fn with_flows(loaded: &Loaded) -> io::Result<(Outcome, Vec<u8>)> {
     scratch::with_folder("flows", |folder| {
-        let (outcome, _) = simulate(loaded, None, Keeping::Flows(folder), &mut |_| Ok(()))?;
+        let (outcome, _) = simulate(loaded, None, TableOutput::Flows(folder), &mut |_| Ok(()))?;
         Ok((outcome, std::fs::read(folder.join("flows.parquet"))?))
     })
 }
 
 /// Where tables are kept, if anywhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keeping<'a> {
+enum TableOutput<'a> {
     Files,
     Memory,
     Flows(&'a Path),
@@ -79,7 +79,7 @@ enum Keeping<'a> {
 fn simulate(
     loaded: &Loaded,
     out: Option<&Path>,
-    keeping: Keeping<'_>,
+    keeping: TableOutput<'_>,
     watch: &mut dyn FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     run(loaded, out, (keeping, Origin::Simulated), |keep, sinks| {
@@ -91,7 +91,7 @@ fn simulate(
 fn run(
     loaded: &Loaded,
     out: Option<&Path>,
-    (keeping, origin): (Keeping<'_>, Origin),
+    (keeping, origin): (TableOutput<'_>, Origin),
     driver: impl FnOnce(Keep, &mut RunSinks<'_>) -> io::Result<RunEnd>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
@@ -116,7 +116,7 @@ fn run(
 }
 
 /// What is known of the run before it starts.
-fn context<'a>(loaded: &'a Loaded, keeping: Keeping<'_>, origin: Origin) -> RunContext<'a> {
+fn context<'a>(loaded: &'a Loaded, keeping: TableOutput<'_>, origin: Origin) -> RunContext<'a> {
     RunContext {
         name: loaded.name.clone(),
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
@@ -127,10 +127,10 @@ fn context<'a>(loaded: &'a Loaded, keeping: Keeping<'_>, origin: Origin) -> RunC
         scenario: loaded.resolved.clone(),
         attachments: loaded.attachments.clone(),
         csv: loaded.output.csv,
-        collect: keeping == Keeping::Memory,
+        collect: keeping == TableOutput::Memory,
         flows: match keeping {
-            Keeping::Flows(folder) => Some(folder.to_owned()),
-            Keeping::Files | Keeping::Memory => None,
+            TableOutput::Flows(folder) => Some(folder.to_owned()),
+            TableOutput::Files | TableOutput::Memory => None,
         },
         figures: loaded.output.figures,
         activity: loaded.output.activity,
@@ -229,7 +229,7 @@ mod tests {
         Scenario::from_text("star.toml", SCENARIO, Path::new(".")).load(&Options::default()).unwrap()
     }
 
-    /// The simulator stands in for reality; of its frames only one is captured.
+    /// The simulator stands in for a live run; of its frames only one is captured.
     fn live(loaded: &Loaded, out: &Path, slip: f64) -> Outcome {
         struct Tee<'a>(&'a mut dyn Sink);
         impl Sink for Tee<'_> {
@@ -250,7 +250,7 @@ mod tests {
             let frame = RawFrame { capture: 0, at, port, bytes, frame_bytes: 64, comment: "from a wire".into() };
             sink.raw_frames(&[frame])?;
             let end = drive(loaded, Keep { frames: false, ..keep }, &mut Tee(sink), &mut |_| {})?;
-            Ok((RunEnd { missed_frames: Vec::new(), ..end }, fixture::reality(slip)))
+            Ok((RunEnd { missed_frames: Vec::new(), ..end }, fixture::live_timing(slip)))
         };
         execute_by(loaded, Some(out), driver).unwrap()
     }

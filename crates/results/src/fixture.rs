@@ -1,8 +1,8 @@
 //! A small plan and plausible records, for tests of the results.
 
 use super::jobs::gather::JobFacts;
+use super::live_timing::{Clock, Frames, Ignored, Lateness, LiveTiming, Slip, Verdict, Window};
 use super::outcome::RunContext;
-use super::reality::{Clock, Frames, Ignored, Lateness, Reality, Slip, Verdict, Window};
 use super::summary::MeasuredRow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,7 +199,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
 }
 
 /// Of a machine that stood still for a part of the time; up to a hundredth is accepted.
-pub fn reality(slip: f64) -> Reality {
+pub fn live_timing(slip: f64) -> LiveTiming {
     let slip = Slip { share: slip, bound: 0.01 };
     let lateness = Lateness { p50_ns: 120.0, p99_ns: 900.0, max_ns: 4_000.0, bound_ns: 1_000.0 };
     let window = |number: u64| Window {
@@ -210,7 +210,7 @@ pub fn reality(slip: f64) -> Reality {
         lateness_max_ns: (number > 1).then_some(4_000.0),
         frames: 100 * number,
     };
-    Reality {
+    LiveTiming {
         clock: Clock::Elastic,
         time_scale: 1000.0,
         slip,

@@ -97,4 +97,9 @@ impl Warning {
     pub fn text(&self) -> String {
         format!("{}. {}.", self.what, self.remedy)
     }
+
+    /// For terminals: `warning[KIND]: ...`, the kind as in run.json.
+    pub fn line(&self) -> String {
+        format!("warning[{}]: {}", self.kind, self.text())
+    }
 }

@@ -3,7 +3,7 @@
 //! Reading order: `writer` (records in, run directory out), [`tables`] (the columns),
 //! [`summary`] with `flows` and `goodput`, [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
 //! [`interval`]s), [`verdict`] and [`ranking`] (what may be said of them, in which words), [`finding`], [`compare`],
-//! [`seeds`], [`comparison`] (their directory), [`reality`] and [`live`] (runs on real packets, beside their
+//! [`seeds`], [`comparison`] (their directory), [`live_timing`] and [`live`] (runs on real packets, beside their
 //! simulation), [`figures`], `report`.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -19,7 +19,7 @@ pub mod compare;
 pub mod comparison;
 mod congestion;
 pub mod contract;
-pub(crate) mod curve_sheets;
+pub(crate) mod curve_tables;
 mod curves;
 pub mod directory;
 mod disruption;
@@ -37,9 +37,11 @@ mod goodput;
 pub mod grid;
 mod hpcc_slowdown;
 mod incident;
+mod interner;
 pub mod interval;
 pub mod jobs;
 pub mod live;
+pub mod live_timing;
 #[cfg(test)]
 mod measure_tests;
 pub mod names;
@@ -47,7 +49,6 @@ pub mod outcome;
 pub mod page;
 pub mod ranking;
 pub mod read;
-pub mod reality;
 pub mod refusal;
 pub mod replay;
 pub mod report;
@@ -66,7 +67,6 @@ pub mod verdict;
 #[cfg(test)]
 mod verdict_tests;
 mod warnings;
-mod words;
 mod writer;
 
 pub use outcome::Outcome;

@@ -6,10 +6,10 @@ use super::figures::chart::Chart;
 use super::finding;
 use super::grid::{Grid, Section};
 use super::incident::Warning;
+use super::live_timing::LiveTiming;
 use super::names::scheme_label;
 use super::outcome::Outcome;
 use super::page::{self, Figure};
-use super::reality::Reality;
 use super::settings::Differences;
 use super::summary::{Check, Summary};
 use super::text;
@@ -98,7 +98,8 @@ struct Page<'a> {
 /// the resolved scenario beside it, whatever was typed first.
 pub fn of_run(outcome: &Outcome, charts: &[Chart], of_machine: &[Chart]) -> Result<String, Failed> {
     let summary = &outcome.summary;
-    let real_packets = summary.reality.as_ref().map(|reality| real_packets(reality, of_machine)).transpose()?;
+    let real_packets =
+        summary.live_timing.as_ref().map(|live_timing| real_packets(live_timing, of_machine)).transpose()?;
     let command = if real_packets.is_some() { "live" } else { "run" };
     let mut tables = text::sections(summary);
     // The sentence begins with a disturbance, if there was one.
@@ -120,9 +121,9 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart], of_machine: &[Chart]) -> Resu
     })
 }
 
-fn real_packets<'a>(reality: &'a Reality, charts: &[Chart]) -> Result<RealPackets<'a>, Failed> {
-    let (setting, too_slow) = (reality.setting(), reality.verdict.too_slow());
-    Ok(RealPackets { setting, too_slow, grid: reality.grid(), figures: drawn(charts)? })
+fn real_packets<'a>(live_timing: &'a LiveTiming, charts: &[Chart]) -> Result<RealPackets<'a>, Failed> {
+    let (setting, too_slow) = (live_timing.setting(), live_timing.verdict.too_slow());
+    Ok(RealPackets { setting, too_slow, grid: live_timing.grid(), figures: drawn(charts)? })
 }
 
 /// The page of several runs. `command` is what was typed; `depth`, with how many names of its path a run is known
@@ -246,7 +247,7 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Scenario", summary.name.clone()),
         ("Seed", summary.seed.to_string()),
-        (if summary.reality.is_some() { "Lasted" } else { "Simulated" }, microseconds(summary.sim_time_us)),
+        (if summary.live_timing.is_some() { "Lasted" } else { "Simulated" }, microseconds(summary.sim_time_us)),
         ("Flows", thousands(summary.flows.flows_total)),
         ("Xoff", summary.version.clone()),
     ];
@@ -365,16 +366,16 @@ mod tests {
     fn a_live_run_has_a_section_and_a_banner_if_the_machine_was_too_slow() {
         let mut outcome = outcome("x");
         let page = |outcome: &Outcome| {
-            let charts = outcome.summary.reality.as_ref().map_or_else(Vec::new, super::super::figures::of_reality);
+            let charts = outcome.summary.live_timing.as_ref().map_or_else(Vec::new, super::super::figures::of_reality);
             own_text(&of_run(outcome, &[], &charts).unwrap())
         };
         assert!(!page(&outcome).contains("real packets"));
-        outcome.summary.reality = Some(fixture::reality(0.0));
+        outcome.summary.live_timing = Some(fixture::live_timing(0.0));
         let kept = page(&outcome);
         assert!(kept.contains("<h2>On real packets</h2>") && kept.contains("2 x &lt;CPU&gt;"));
         assert!(kept.contains("Slip: time in which the clock stood still") && !kept.contains("too slow"));
         assert!(kept.contains("xoff live scenario.toml --seed 7") && !kept.contains("the same bytes"));
-        outcome.summary.reality = Some(fixture::reality(0.5));
+        outcome.summary.live_timing = Some(fixture::live_timing(0.5));
         let slow = page(&outcome);
         assert!(slow.find("The machine was too slow").unwrap() < slow.find("<table").unwrap());
     }

@@ -8,7 +8,7 @@ use super::grid::{Grid, Section};
 pub fn page(entry: &Entry) -> Comparison {
     let entries = std::slice::from_ref(entry);
     let whole = compare::comparison(entries, &[]);
-    let table = |sheet: compare::Sheet| {
+    let table = |sheet: compare::TextTable| {
         let mut grid = Grid::new(["", "mean ± 95 %", "least", "most"]);
         for (group, columns) in &sheet.groups {
             columns.iter().for_each(|column| row(&mut grid, group, column, entry));

@@ -2,7 +2,7 @@
 
 use super::incident::{Disruption, Episode, Warning};
 use super::jobs::rows::JobRow;
-use super::reality::Reality;
+use super::live_timing::LiveTiming;
 use serde::{Deserialize, Serialize};
 use xoff_fabric::plan::Plan;
 use xoff_run::threads::Windows;
@@ -54,8 +54,8 @@ pub struct Summary {
     #[serde(default)]
     pub captures: Vec<CaptureRow>,
     /// What only a run on real packets has.
-    #[serde(rename = "live_timing", alias = "reality", default, skip_serializing_if = "Option::is_none")]
-    pub reality: Option<Reality>,
+    #[serde(alias = "reality", default, skip_serializing_if = "Option::is_none")]
+    pub live_timing: Option<LiveTiming>,
     /// Time, memory and threads that the run took; without its set-up unless it says so.
     #[serde(flatten)]
     pub cost: Cost,

@@ -2,8 +2,8 @@
 
 use super::column::{Column, Kind, Table, table};
 use super::jobs::rows::JobRow;
+use super::live_timing::Window;
 use super::names::Names;
-use super::reality::Window;
 use super::table_writer::Cell;
 use std::sync::LazyLock;
 use xoff_engine::{Span, Time};

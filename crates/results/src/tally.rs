@@ -3,8 +3,8 @@
 use super::flows::FiniteFlows;
 use super::goodput::{Delivery, goodput};
 use super::hpcc_slowdown::HpccSlowdowns;
+use super::live_timing::{LiveTiming, Partners, Verdict};
 use super::names::{Names, label_name};
-use super::reality::{Partners, Reality, Verdict};
 use super::summary::*;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
@@ -161,7 +161,7 @@ impl Tally {
             warnings: Vec::new(),
             measures: Vec::new(),
             captures: Vec::new(),
-            reality: None,
+            live_timing: None,
             cost: Cost {
                 wall_seconds: end.wall.as_secs_f64(),
                 run_cpu_seconds: cpu,
@@ -232,29 +232,29 @@ impl Tally {
 }
 
 /// What must hold of a run on real packets, beside what must hold of all.
-pub fn of_reality(reality: &Reality) -> Vec<Check> {
+pub fn of_reality(live_timing: &LiveTiming) -> Vec<Check> {
     let check = |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
     // A machine that was too slow.
-    let mut checks = vec![check("machine kept up", reality.verdict == Verdict::Kept, reality.detail())];
-    let foreign = reality.frames.unaccounted;
+    let mut checks = vec![check("machine kept up", live_timing.verdict == Verdict::Kept, live_timing.detail())];
+    let foreign = live_timing.frames.unaccounted;
     let detail = match foreign {
         0 => "every frame that was believed was sent by a node of the run".to_owned(),
         _ => format!("{foreign} frames were believed that no node of the run sent: forged, or sent twice"),
     };
     checks.push(check("no foreign frames", foreign == 0, detail));
-    if let Some(partners) = &reality.partners {
+    if let Some(partners) = &live_timing.partners {
         let Partners { missing, silent, acknowledged_bytes, open_bytes, delivered_bytes, .. } = partners;
         let detail = match (&missing[..], &silent[..]) {
-            ([], []) => "the books of all".to_owned(),
+            ([], []) => "the counts of all".to_owned(),
             ([], silent) => format!("no frame came to {}, though the other end sent some", silent.join(", ")),
-            (missing, _) => format!("no books of {}: what they counted is not known", missing.join(", ")),
+            (missing, _) => format!("no counts of {}: what they counted is not known", missing.join(", ")),
         };
         checks.push(check("counters of all partners received", partners.were_heard(), detail));
         let detail = format!(
             "of all partners, senders know of {acknowledged_bytes} bytes and may know of {open_bytes} more, \
              receivers have {delivered_bytes}"
         );
-        // Without all books nobody can tell.
+        // Without all counts nobody can tell.
         checks.push(check("bytes conserved over all partners", !missing.is_empty() || partners.is_conserved(), detail));
     }
     checks

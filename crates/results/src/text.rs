@@ -1,8 +1,9 @@
 //! The summary of a run as a text for a terminal of some width.
 
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
-use super::curve_sheets::with_unit;
+use super::curve_tables::with_unit;
 use super::figures::chart::plain;
+use super::finding;
 use super::grid::{Grid, Section, left_out_note};
 use super::jobs::rows::CollectiveRow;
 use super::names::scheme_label;
@@ -19,8 +20,8 @@ pub enum Style {
 }
 
 pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
-    let mut out = String::new();
-    let how = if summary.reality.is_some() { "on real packets" } else { "simulated" };
+    let mut out = wrap::lines(&finding::of_run(summary), width);
+    let how = if summary.live_timing.is_some() { "on real packets" } else { "simulated" };
     let head = format!(
         "{}, scheme {}, seed {}: {} {how}",
         summary.name,
@@ -30,7 +31,7 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     );
     wrap::wrap(&mut out, &head, 0, width);
     let mut left_out = Vec::new();
-    for section in sections(summary).into_iter().chain(reality(summary)) {
+    for section in sections(summary).into_iter().chain(live_timing(summary)) {
         out.push('\n');
         out.push_str(&heading(&section.title, style, width));
         let fitted = section.grid.fit(width);
@@ -42,15 +43,15 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
         wrap::wrap(&mut out, &note, 2, width.min(100));
     }
     out.push('\n');
+    for warning in &summary.warnings {
+        let (on, off) = paint(style, "\x1b[1;33m");
+        let lines = wrap::lines(&warning.line(), width);
+        out.push_str(&lines.replacen("warning", &format!("{on}warning{off}"), 1));
+    }
     for line in speed_line(summary).lines() {
         let indent = line.len() - line.trim_start().len();
         out.extend(std::iter::repeat_n(' ', indent));
         wrap::wrap(&mut out, line.trim_start(), 7, width);
-    }
-    for warning in &summary.warnings {
-        let (on, off) = paint(style, "\x1b[1;33m");
-        let lines = wrap::lines(&format!("warning: {}", warning.text()), width);
-        out.push_str(&lines.replacen("warning", &format!("{on}warning{off}"), 1));
     }
     for check in summary.checks.iter().filter(|check| !check.held) {
         let (on, off) = paint(style, if check.allowed { "" } else { "\x1b[1;31m" });
@@ -464,9 +465,9 @@ fn captures(summary: &Summary) -> Section {
     Section::new("captures", grid)
 }
 
-fn reality(summary: &Summary) -> Option<Section> {
-    let reality = summary.reality.as_ref()?;
-    Some(Section::new(reality.setting(), reality.grid()))
+fn live_timing(summary: &Summary) -> Option<Section> {
+    let live_timing = summary.live_timing.as_ref()?;
+    Some(Section::new(live_timing.setting(), live_timing.grid()))
 }
 
 /// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.
@@ -542,7 +543,7 @@ mod tests {
     fn a_live_run_says_what_the_machine_did() {
         let mut live = sample();
         assert!(!summary(&live, Style::Plain, 80).contains("real packets"));
-        live.reality = Some(fixture::reality(0.25));
+        live.live_timing = Some(fixture::live_timing(0.25));
         let text = summary(&live, Style::Plain, 80);
         for part in
             ["10.0 ms on real packets\n", "elastic clock, times multiplied by 1,000, on Linux", "lost by the kernel"]

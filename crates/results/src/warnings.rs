@@ -4,6 +4,7 @@
 use super::incident::Warning;
 use super::names::{Names, label_name, scheme_label};
 use super::summary::{Distribution, Summary};
+use std::collections::BTreeSet;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::{HostSettings, NodeKind};
 use xoff_fabric::record::FlowRecord;
@@ -19,19 +20,22 @@ const ENOUGH_FOR_P99: u64 = 100;
 pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {
     let mut grouped: Vec<(String, Vec<&str>)> = Vec::new();
     for run in runs {
+        let scheme = scheme_label(&run.scheme);
         for warning in &run.warnings {
-            let text = warning.text();
-            match grouped.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, schemes)) => schemes.push(scheme_label(&run.scheme)),
-                None => grouped.push((text, vec![scheme_label(&run.scheme)])),
+            let line = warning.line();
+            match grouped.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, schemes)) if schemes.contains(&scheme) => {}
+                Some((_, schemes)) => schemes.push(scheme),
+                None => grouped.push((line, vec![scheme])),
             }
         }
     }
-    let line = |(text, schemes): (String, Vec<&str>)| {
-        let whose = if schemes.len() == runs.len() && runs.len() > 1 { "all".to_owned() } else { schemes.join(", ") };
-        format!("warning, {whose}: {text}")
+    let all: BTreeSet<&str> = runs.iter().map(|run| scheme_label(&run.scheme)).collect();
+    let told = |(line, schemes): (String, Vec<&str>)| {
+        let whose = if schemes.len() == all.len() && all.len() > 1 { "all".to_owned() } else { schemes.join(", ") };
+        line.replacen("]: ", &format!("] {whose}: "), 1)
     };
-    grouped.into_iter().map(line).collect()
+    grouped.into_iter().map(told).collect()
 }
 
 /// What can be said before the run.
@@ -346,7 +350,8 @@ mod tests {
             summary
         };
         let (a, b, c) = (summary("a", &["x", "y"]), summary("b", &["x"]), summary("c", &["x", "y"]));
-        let warnings = of_comparison(&[&a, &b, &c]);
-        assert_eq!(warnings, ["warning, all: x is so. Mend it.", "warning, a, c: y is so. Mend it."]);
+        // Another seed of a scheme says nothing new.
+        let warnings = of_comparison(&[&a, &a, &b, &c]);
+        assert_eq!(warnings, ["warning[x] all: x is so. Mend it.", "warning[y] a, c: y is so. Mend it."]);
     }
 }

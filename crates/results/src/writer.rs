@@ -10,9 +10,9 @@ use super::figures;
 use super::incident::Warning;
 use super::jobs::gather::{JobTables, Jobs};
 use super::jobs::rows::{self, JobRow};
+use super::live_timing::LiveTiming;
 use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
-use super::reality::Reality;
 use super::report;
 use super::row_sink::{Destination, RowSink};
 use super::summary::{CaptureRow, MeasuredRow, Summary};
@@ -45,7 +45,7 @@ pub struct RunWriter {
     warnings: Vec<Warning>,
     measures: Vec<MeasuredRow>,
     captures: Vec<CaptureRow>,
-    reality: Option<Reality>,
+    live_timing: Option<LiveTiming>,
     jobs: Jobs,
     /// What else of the plan the summary needs.
     run: RunSettings,
@@ -176,7 +176,7 @@ impl RunWriter {
             warnings: context.warnings.clone(),
             measures: Vec::new(),
             captures: Vec::new(),
-            reality: None,
+            live_timing: None,
             jobs: Jobs::new(&context.jobs),
             run: context.plan.run.clone(),
             flows_alone: context.flows.is_some(),
@@ -288,13 +288,13 @@ impl RunWriter {
     }
 
     /// What a run on real packets has beside its records.
-    pub fn reality(&mut self, reality: Reality) -> io::Result<()> {
+    pub fn live_timing(&mut self, live_timing: LiveTiming) -> io::Result<()> {
         if let Some(table) = self.tables.as_mut().and_then(|tables| tables.live.as_mut()) {
-            for window in &reality.windows {
+            for window in &live_timing.windows {
                 table.row(&tables::live_cells(window))?;
             }
         }
-        self.reality = Some(reality);
+        self.live_timing = Some(live_timing);
         Ok(())
     }
 
@@ -322,7 +322,7 @@ impl RunWriter {
         };
         summary.measures = std::mem::take(&mut self.measures);
         summary.captures = std::mem::take(&mut self.captures);
-        summary.reality = self.reality.take();
+        summary.live_timing = self.live_timing.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         let tables = self.tables.as_mut().and_then(|tables| tables.jobs.as_mut());
         let jobs = std::mem::take(&mut self.jobs).finish(end.sim_end, tables)?;
@@ -347,7 +347,7 @@ impl RunWriter {
         };
         if let Some(staging) = self.staging {
             let charts = figures::of_run(&outcome);
-            let of_machine = outcome.summary.reality.as_ref().map_or_else(Vec::new, figures::of_reality);
+            let of_machine = outcome.summary.live_timing.as_ref().map_or_else(Vec::new, figures::of_reality);
             if self.figures {
                 figures::write_all(&[&charts[..], &of_machine].concat(), staging.path())?;
             }
@@ -391,7 +391,7 @@ impl RunWriter {
                 _ => false,
             };
         }
-        summary.checks.extend(summary.reality.as_ref().map(tally::of_reality).unwrap_or_default());
+        summary.checks.extend(summary.live_timing.as_ref().map(tally::of_reality).unwrap_or_default());
         summary.warnings.clone_from(&self.warnings);
         summary.warnings.extend(self.timeouts.warning(&self.names, &self.identity.labels));
         summary.warnings.extend(warnings::few_flows(&summary.flows.slowdown));
@@ -450,7 +450,7 @@ mod tests {
         writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
         writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
         writer.intervals(&fixture::job_intervals(2, 100, false));
-        writer.reality(fixture::reality(0.005)).unwrap();
+        writer.live_timing(fixture::live_timing(0.005)).unwrap();
         let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
         writer.finish(fixture::end(delivered)).unwrap()
     }

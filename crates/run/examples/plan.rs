@@ -43,7 +43,7 @@ fn run() -> World<Uncontrolled> {
     world.run_to_end();
     // A lossless drop, a deadlock and a stall are values, not panics; so is a packet that is not accounted for.
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     world
 }
 

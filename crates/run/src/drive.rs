@@ -168,7 +168,7 @@ pub fn drive(
         one_part_because,
         windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
-        imbalance: world.books().err(),
+        imbalance: world.check_conservation().err(),
         failure: world.failure.clone(),
         storms: world.storm_records(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),

@@ -35,18 +35,18 @@ fn warnings(sets: &[&str]) -> String {
 #[test]
 fn a_grain_that_rounds_packets_to_nothing_is_refused() {
     let rate = |rate: &str| format!("topology.rate={rate}");
-    let grain = "model.time_resolution=1ns";
+    let resolution = "model.time_resolution=1ns";
     refused(
-        &[&rate("10Tbps"), grain],
+        &[&rate("10Tbps"), resolution],
         &["too coarse for links of 10Tbps", "full packets of 1082 B take no time instead of 0.87 ns"],
     );
-    refused(&[&rate("1.6Tbps"), "host.mtu=256B", grain], &["take 1 ns instead of 1.69 and are 69.0 % too fast"]);
-    refused(&[&rate("400Gbps"), "host.mtu=64B", grain], &["take 2 ns instead of 2.92 and are 46.0 % too fast"]);
+    refused(&[&rate("1.6Tbps"), "host.mtu=256B", resolution], &["take 1 ns instead of 1.69 and are 69.0 % too fast"]);
+    refused(&[&rate("400Gbps"), "host.mtu=64B", resolution], &["take 2 ns instead of 2.92 and are 46.0 % too fast"]);
     // ACKs come in as great numbers as packets.
-    refused(&[&rate("1.6Tbps"), grain], &["ACKs of 86 B take no time instead of 0.43 ns"]);
+    refused(&[&rate("1.6Tbps"), resolution], &["ACKs of 86 B take no time instead of 0.43 ns"]);
     // Where a fault raises the rate, that is the rate that counts.
     let fault = "fault=[{ kind = \"rate\", at = \"1us\", link = \"h0->sw\", rate = \"10Tbps\" }]";
-    refused(&[grain, fault], &["too coarse for links of 10Tbps"]);
+    refused(&[resolution, fault], &["too coarse for links of 10Tbps"]);
 }
 
 #[test]

@@ -7,11 +7,11 @@ use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
-use super::grain;
 use super::library;
 use super::names::{Names, valid_name, visible};
 use super::origin;
 use super::reader::{Result, Table};
+use super::resolution;
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
@@ -365,7 +365,7 @@ impl Scenario {
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
-        grain::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
+        resolution::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {

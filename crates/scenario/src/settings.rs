@@ -14,7 +14,7 @@ use xoff_fabric::servers::SCALE_UP_LAYER;
 /// `[model]`: how the simulator itself counts and chooses.
 pub fn read_model(table: &mut Table) -> Result<Model> {
     Ok(Model {
-        grain: table.choice("time_resolution", words::TIME_RESOLUTION)?,
+        resolution: table.choice("time_resolution", words::TIME_RESOLUTION)?,
         ties: table.choice("event_order", words::EVENT_ORDER)?,
         ecmp: table.choice("ecmp", words::ECMP)?,
         next_hops: table.choice("next_hops", words::NEXT_HOPS)?,

@@ -47,7 +47,7 @@ params! {
         empty_below: Bytes = "2060B", from "authors' simulator: two packets";
         /// times are compared as they are, or as whole microseconds, each rounded down
         clock: Clock { Exact = "exact", Microseconds = "microseconds" } = "exact",
-            from "the paper has no grain; the authors' simulator counts whole microseconds";
+            from "the paper states no resolution; the authors' simulator counts whole microseconds";
     }
 }
 

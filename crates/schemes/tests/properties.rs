@@ -305,7 +305,7 @@ fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<Strin
     let trouble = trouble(&mut plan, seed);
     let mut world = xoff_schemes::world(plan, &[values], vec![Script::flows(flows)], None);
     world.run_to_end();
-    assert_eq!((&world.failure, world.books()), (&None, Ok(())), "seed {seed}: {trouble:?}");
+    assert_eq!((&world.failure, world.check_conservation()), (&None, Ok(())), "seed {seed}: {trouble:?}");
     (world.counters, std::mem::take(&mut world.flows), trouble)
 }
 
@@ -387,7 +387,7 @@ fn without_trouble_nothing_is_lost() {
         let c = &world.counters;
         assert_eq!((&world.failure, c.flows_completed), (&None, c.flows_started), "seed {seed}");
         let lost = (c.drops_lossless, c.drops_lossy, c.data_packets_retransmitted);
-        assert_eq!((lost, world.books()), ((0, 0, 0), Ok(())), "seed {seed}");
+        assert_eq!((lost, world.check_conservation()), ((0, 0, 0), Ok(())), "seed {seed}");
         assert!(world.flows.iter().all(|flow| Some(flow.delivered_bytes) == flow.size_bytes), "seed {seed}");
         let faster = |flow: &&FlowRecord| flow.delivered_at.is_some_and(|at| at - flow.start < flow.ideal);
         assert_eq!(world.flows.iter().find(faster), None, "seed {seed}: faster than alone");

@@ -3,16 +3,16 @@
 //! A scenario is a function of a 64-bit seed, drawn as the text a person would write: so a failure
 //! is a number, and its scenario can be printed, run and made smaller. Reading order: [`mod@scenario`]
 //! (a whole one, from the sections beside it), [`trial`] (loaded, checked and run in memory),
-//! [`laws`] (what must hold), [`flock`] (very many, on several threads), [`rewrite`] (the same
+//! [`invariants`] (what must hold), [`runner`] (very many, on several threads), [`rewrite`] (the same
 //! experiment written otherwise, for tests of what must not change).
 
 pub mod devices;
 pub mod draw;
 pub mod events;
-pub mod flock;
-pub mod laws;
+pub mod invariants;
 pub mod network;
 pub mod rewrite;
+pub mod runner;
 pub mod scenario;
 pub mod schemes;
 pub mod traffic;

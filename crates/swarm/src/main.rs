@@ -3,7 +3,7 @@
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use xoff_swarm::flock::{self, Request, Tally};
+use xoff_swarm::runner::{self, Request, Tally};
 use xoff_swarm::{text, trial};
 
 /// Runs random scenarios and reports every one that breaks a law of the simulator.
@@ -69,7 +69,7 @@ fn many(arguments: &Arguments) -> ExitCode {
         println!("seed {seed} {why}\n  {}", again(seed));
         std::process::exit(1);
     };
-    let tally = flock::run(&request, progress, hang);
+    let tally = runner::run(&request, progress, hang);
     report(&tally, began.elapsed());
     if tally.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -136,7 +136,7 @@ pub fn slow_down(value: &mut Value, factor: u64) {
     match value {
         Value::String(text) => *text = slower(text, factor),
         Value::Array(items) => items.iter_mut().for_each(|item| slow_down(item, factor)),
-        // The grain of the simulator's own clock is a choice among few.
+        // The resolution of the simulator's own clock is a choice among few.
         Value::Table(table) => {
             table.iter_mut().filter(|(key, _)| *key != "time_resolution").for_each(|(_, item)| slow_down(item, factor));
         }

@@ -1,6 +1,6 @@
 //! One scenario loaded, checked and run in memory, and what became of it.
 
-use crate::laws;
+use crate::invariants;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub struct Verdict {
     pub ending: Ending,
     pub violations: Vec<String>,
     pub packet_hops: u64,
-    /// What of [`laws::all_reaches`] it put to the test.
+    /// What of [`invariants::all_reaches`] it put to the test.
     pub reached: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ fn judge_calmly(text: &str) -> Verdict {
         Ok(trial) => trial,
         Err(why) => return Verdict::without_a_run(Ending::Failed("endless"), vec![why]),
     };
-    let mut violations = laws::broken(&trial);
+    let mut violations = invariants::broken(&trial);
     if trial.measured() != Ok(measures) {
         violations.push("a measure gave nothing".to_owned());
     }
@@ -148,7 +148,7 @@ fn judge_calmly(text: &str) -> Verdict {
         Some(Failure::Time { .. }) => Ending::Failed("time"),
         Some(Failure::Standstill { .. }) => Ending::Failed("standstill"),
     };
-    let reached = laws::reached(&trial).collect();
+    let reached = invariants::reached(&trial).collect();
     Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops, reached }
 }
 

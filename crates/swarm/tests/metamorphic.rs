@@ -222,7 +222,7 @@ fn looking_changes_nothing() {
 fn a_scheme_that_nobody_uses_changes_nothing() {
     holds("unused scheme", 80, |seed| {
         let mut before = with_scheme(seed);
-        // Whether a grain is fine enough depends on the packets of every scheme.
+        // Whether a resolution is fine enough depends on the packets of every scheme.
         leave_out(&mut before, "model", "time_resolution");
         let mut after = before.clone();
         // Those that need no longer packets: the headroom is for all that the scenario names.

@@ -13,7 +13,7 @@ use xoff_fabric::world::Progress;
 use xoff_run::drive::build_in_parts;
 use xoff_scenario::Loaded;
 use xoff_scenario::traffic::JobLog;
-use xoff_swarm::{job_text, laws, setting, text, trial};
+use xoff_swarm::{invariants, job_text, setting, text, trial};
 
 /// Each switch in a random part, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a link without delay would be.
@@ -88,7 +88,7 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
     }
     let mut whole = run(whole, 1 << 20, &Sequential);
     let same = trial::difference(&mut *whole, &mut *parts);
-    let same = same.or_else(|| laws::activity_adds_up(&mut *whole, &mut *parts));
+    let same = same.or_else(|| invariants::activity_adds_up(&mut *whole, &mut *parts));
     // Jobs write down what they have begun when they go.
     drop((whole, parts));
     let [whole, parts] = [whole_log, log].map(|log| std::mem::take(&mut log.lock().unwrap().done));

@@ -1,8 +1,8 @@
 //! A swarm small enough for every change; `cargo run --profile checked -p xoff-swarm` runs large ones.
 
 use std::collections::BTreeSet;
-use xoff_swarm::flock::{self, Request};
-use xoff_swarm::{laws, text, trial};
+use xoff_swarm::runner::{self, Request};
+use xoff_swarm::{invariants, text, trial};
 
 #[test]
 fn no_random_scenario_breaks_a_law() {
@@ -12,14 +12,14 @@ fn no_random_scenario_breaks_a_law() {
         eprintln!("seed {seed} {why}");
         std::process::abort();
     };
-    let tally = flock::run(&request, |_| {}, hang);
+    let tally = runner::run(&request, |_| {}, hang);
     assert!(tally.violations.is_empty(), "{:#?}", tally.violations);
     assert_eq!(tally.cases, 1_000);
     assert!(tally.repeated > 30, "{} were run twice", tally.repeated);
     let finished = tally.endings["finished"];
     assert!(finished > 800, "only {finished} finished: {:#?}", tally.endings);
     // A law that is never put to the test protects nothing.
-    let missed: Vec<String> = laws::all_reaches().filter(|name| !tally.reached.contains(name)).collect();
+    let missed: Vec<String> = invariants::all_reaches().filter(|name| !tally.reached.contains(name)).collect();
     assert!(missed.is_empty(), "no scenario reaches: {missed:?}");
 }
 
@@ -30,7 +30,7 @@ fn scenarios_that_broke_a_law_once_do_not_again() {
     const SEEDS: &[u64] = &[5_859];
     for &seed in SEEDS {
         let request = Request { first: seed, cases: 1, jobs: 1, time: None };
-        let tally = flock::run(&request, |_| {}, |seed, why| panic!("seed {seed} {why}"));
+        let tally = runner::run(&request, |_| {}, |seed, why| panic!("seed {seed} {why}"));
         assert!(tally.violations.is_empty(), "{:#?}", tally.violations);
     }
 }
@@ -59,9 +59,9 @@ fn laws_can_be_broken() {
     fn completes(trial: &trial::Trial) -> bool {
         let plan = &trial.world.plan;
         let whole = trial.world.flows.iter().all(|flow| flow.delivered_at.is_some() && flow.size_bytes > Some(1));
-        whole && plan.faults.is_empty() && !trial.world.flows.is_empty() && laws::promises_no_drop(trial)
+        whole && plan.faults.is_empty() && !trial.world.flows.is_empty() && invariants::promises_no_drop(trial)
     }
-    assert_eq!(laws::broken(&run()), [""; 0]);
+    assert_eq!(invariants::broken(&run()), [""; 0]);
     type Tamper = fn(&mut trial::Trial);
     let tampers: [(Tamper, &str); 8] = [
         (|trial| trial.world.counters.data_packets_sent += 1, "accounted for"),
@@ -76,7 +76,7 @@ fn laws_can_be_broken() {
     for (tamper, expected) in tampers {
         let mut trial = run();
         tamper(&mut trial);
-        let broken = laws::broken(&trial);
+        let broken = invariants::broken(&trial);
         assert!(broken.iter().any(|law| law.contains(expected)), "{expected}: {broken:?}");
     }
 }

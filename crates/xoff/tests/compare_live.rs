@@ -51,7 +51,7 @@ fn live(bench: &Bench, scenario: &str, name: &str, (factor, slip): (f64, f64)) {
             port.pause_frames *= 2;
         }
         end.counters.pause_frames *= 2;
-        Ok((end, fixture::reality(slip)))
+        Ok((end, fixture::live_timing(slip)))
     };
     execute_by(&loaded, Some(&bench.path.join(name)), driver).unwrap();
 }

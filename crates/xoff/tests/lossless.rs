@@ -11,7 +11,7 @@ fn must_hold(text: &str) {
     let mut world = build(&loaded);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     assert!(world.counters.pause_frames > 0, "the set-up must need PFC");
 }
 

@@ -414,3 +414,12 @@ fn describe_knows_every_natural_word() {
         assert!(stderr(&output).contains(near), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_name_that_a_key_had_leads_to_the_one_it_has() {
+    let bench = Bench::new();
+    for name in ["resume_offset", "switch.pfc.resume_offset"] {
+        let told = bench.ok(&["describe", name]);
+        assert!(told.contains("`resume_offset` is called `xon_offset` now") && told.contains("[switch.pfc]"), "{told}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::network::plan::{
     Thresholds, peer,
 };
 pub use crate::network::response::quanta;
-use xoff_engine::{BitRate, Grain, LinkRate, Span};
+use xoff_engine::{BitRate, LinkRate, Span, TimeResolution};
 
 /// The loop from an ingress that passes XOFF to its upstream and back: what may still arrive until that has stopped.
 ///
@@ -29,7 +29,7 @@ pub struct PauseLoop {
     /// Of frames.
     pub sizes: FrameSizes,
     /// In which times are counted.
-    pub grain: Grain,
+    pub resolution: TimeResolution,
     /// Of the upstream.
     pub response: Span,
 }
@@ -60,7 +60,7 @@ impl PauseLoop {
             outgoing: plan.slowest(port),
             mtu_wire_bytes,
             sizes: plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes),
-            grain: plan.model.grain,
+            resolution: plan.model.resolution,
             response: response(plan, peer(port)),
         }
     }
@@ -110,7 +110,7 @@ impl PauseLoop {
     fn speedup(&self) -> f64 {
         let sizes = &self.sizes;
         let shortest = sizes.ack_bytes.min(sizes.data_header_bytes.max(sizes.min_frame_bytes)) + sizes.gap_bytes;
-        speedup(self.incoming.rate, shortest, self.grain)
+        speedup(self.incoming.rate, shortest, self.resolution)
     }
 }
 
@@ -128,12 +128,12 @@ pub fn response(plan: &Plan, port: u32) -> Span {
     response.at(plan.direction(port).rate)
 }
 
-/// How much faster frames of at least this size can be in whole grains: less than a grain is cut off,
+/// How much faster frames of at least this size can be in whole steps: less than a step is cut off,
 /// so what takes `n` of them would have taken less than `n + 1`.
-fn speedup(rate: BitRate, shortest_wire_bytes: u32, grain: Grain) -> f64 {
-    match grain {
-        Grain::Exact => 1.0,
-        _ => 1.0 + 1_000.0 / grain.duration(shortest_wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
+fn speedup(rate: BitRate, shortest_wire_bytes: u32, resolution: TimeResolution) -> f64 {
+    match resolution {
+        TimeResolution::Exact => 1.0,
+        _ => 1.0 + 1_000.0 / resolution.duration(shortest_wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
             outgoing: direction,
             mtu_wire_bytes,
             sizes: FrameSizes::ROCE_V2,
-            grain: Grain::Exact,
+            resolution: TimeResolution::Exact,
             response,
         }
     }

@@ -7,7 +7,7 @@ pub use crate::buffer::Rule;
 pub use crate::network::forwarding::{Forwarding, NextHopRule, PathRule};
 pub use crate::network::probe::{Probe, ProbeTarget};
 pub use crate::network::response::PfcResponse;
-use xoff_engine::{BitRate, Grain, Span, Time};
+use xoff_engine::{BitRate, Span, Time, TimeResolution};
 
 /// The port at the other end of the link.
 #[inline]
@@ -47,7 +47,7 @@ pub struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Model {
     /// Of serialisation times and pacing gaps.
-    pub grain: Grain,
+    pub resolution: TimeResolution,
     /// Among events at one instant.
     pub ties: Ties,
     /// Among equal next hops.

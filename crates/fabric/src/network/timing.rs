@@ -13,7 +13,7 @@ use xoff_engine::{LinkRate, Span};
 /// Links whose rate changes count at the highest they will have: no flow is faster than its ideal.
 pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire_bytes: u32, last_wire_bytes: u32) -> Span {
     let links: Vec<LinkRate> =
-        path.iter().map(|&port| LinkRate::with_grain(plan.fastest(port).rate, plan.model.grain)).collect();
+        path.iter().map(|&port| LinkRate::with_resolution(plan.fastest(port).rate, plan.model.resolution)).collect();
     // Wide: a terabyte over a slow link does not fit 64 bits on the way.
     let serialise = |link: LinkRate, bytes: u32| u128::from(link.serialise(bytes).ps());
     let propagation: u128 = path.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).sum();
@@ -35,7 +35,7 @@ pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire_bytes: 
 
 /// The link that leaves `port`, as the run counts time.
 fn link(plan: &Plan, port: u32) -> LinkRate {
-    LinkRate::with_grain(plan.direction(port).rate, plan.model.grain)
+    LinkRate::with_resolution(plan.direction(port).rate, plan.model.resolution)
 }
 
 /// A full packet and its ACK, as they are on the wire.

@@ -11,7 +11,7 @@ use crate::id::{HostId, PortId, QueueId, SenderId};
 use crate::node::port::InFlight;
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
-use xoff_engine::{Grain, Key, Span, Time};
+use xoff_engine::{Key, Span, Time, TimeResolution};
 
 impl<S: Scheme> Part<S> {
     /// The link of a NIC is free.
@@ -261,7 +261,7 @@ impl<S: Scheme> Part<S> {
         self.transmit(port_id, &packet);
         if scanned {
             let sender = &mut self.flows.senders[flow];
-            sender.pacing.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.pacing.gap_bps);
+            sender.pacing.next_avail = now + self.plan.model.resolution.duration(wire_bytes, sender.pacing.gap_bps);
             self.after_rp(flow);
             return true;
         }
@@ -285,9 +285,9 @@ impl<S: Scheme> Part<S> {
     /// The time that spaces a packet from the next.
     #[inline]
     fn gap(&self, wire_bytes: u32, ps_per_byte: f64) -> Span {
-        match self.plan.model.grain {
-            Grain::Exact => Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64),
-            grain => grain.duration(wire_bytes, 8e12 / ps_per_byte),
+        match self.plan.model.resolution {
+            TimeResolution::Exact => Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64),
+            resolution => resolution.duration(wire_bytes, 8e12 / ps_per_byte),
         }
     }
 

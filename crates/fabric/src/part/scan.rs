@@ -159,7 +159,7 @@ impl<S: Scheme> Part<S> {
         if new == old || !nic.follow_rate {
             return;
         }
-        let gap = |bps: f64| self.plan.model.grain.duration(pacing.last_wire_bytes, bps);
+        let gap = |bps: f64| self.plan.model.resolution.duration(pacing.last_wire_bytes, bps);
         let (before, after) = (gap(old).ps(), gap(new).ps());
         pacing.next_avail = Time::from_ps((pacing.next_avail.ps() + after).saturating_sub(before));
     }

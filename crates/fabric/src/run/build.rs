@@ -334,7 +334,7 @@ impl<S: Scheme> Part<S> {
             let link_type = self
                 .links
                 .link_types
-                .number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
+                .number(LinkRate::with_resolution(direction.rate, self.plan.model.resolution), direction.delay);
             let hooks = match own && !at_host {
                 true => self.build_cps(port, SwitchId::new(owner), pauses[SwitchId::new(owner)], name, network),
                 false => Hooks::NONE,

@@ -1,4 +1,4 @@
-//! Watching the run: deadlock, stall, and the books at the end.
+//! Watching the run: deadlock, stall, and conservation of packets at the end.
 
 use crate::contract::packet::Kind;
 use crate::contract::record::{BlockedQueue, Failure, Holdings};
@@ -153,10 +153,10 @@ impl<S: Scheme> World<S> {
             self.stall(unfinished);
         }
         // Whoever drives the world reports it; a checked build stops at once.
-        debug_assert_eq!(self.books(), Ok(()), "the books do not balance");
+        debug_assert_eq!(self.check_conservation(), Ok(()), "packets are not conserved");
     }
 
-    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
+    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then completes its records.
     pub fn fail(&mut self, failure: Failure) {
         self.state.failure.get_or_insert(failure);
         self.finish();
@@ -183,14 +183,14 @@ impl<S: Scheme> World<S> {
 
     /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
     /// every byte in a buffer is in exactly one queue and one ingress.
-    pub fn books(&self) -> Result<(), String> {
+    pub fn check_conservation(&self) -> Result<(), String> {
         let under_way: u64 = self.parts.iter().map(|part| part.data_packets()).sum();
         let counters = &self.state.counters;
         let accounted = counters.data_packets_delivered + counters.data_packets_discarded + under_way;
         if counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
         }
-        self.parts.iter().try_for_each(|part| part.books())
+        self.parts.iter().try_for_each(|part| part.check_conservation())
     }
 
     pub(crate) fn unfinished(&self) -> u64 {
@@ -354,7 +354,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Whether every byte in a buffer is in one queue and one ingress.
-    fn books(&self) -> Result<(), String> {
+    fn check_conservation(&self) -> Result<(), String> {
         for (id, switch) in self.switches.enumerate() {
             let queued: u64 = switch
                 .ports

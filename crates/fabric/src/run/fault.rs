@@ -23,7 +23,7 @@ impl<S: Scheme> World<S> {
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
                 let (part, port) = self.place_of(port);
-                let rate = LinkRate::with_grain(rate, self.state.plan.model.grain);
+                let rate = LinkRate::with_resolution(rate, self.state.plan.model.resolution);
                 let now = self.state.now;
                 let Part { links: Links { link_types, ports, .. }, watch, .. } = &mut self.parts[part];
                 let (id, port) = (port, &mut ports[port]);

@@ -46,7 +46,7 @@ const SAMPLES_AT_ONCE: usize = 1 << 20;
 pub enum Progress {
     /// As many events as were asked for, or many records to take: call it again.
     Running,
-    /// The run has ended, and the books are closed.
+    /// The run has ended, and its records are complete.
     Done,
 }
 
@@ -355,7 +355,7 @@ impl<S: Scheme> World<S> {
         Progress::Running
     }
 
-    /// Closes the books once: flows still alive get their records.
+    /// Completes the records once: flows still alive get their records.
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;

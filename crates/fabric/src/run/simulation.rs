@@ -74,7 +74,7 @@ simulation! {
     reads {
         taps() -> &Taps;
         storm_records() -> Vec<StormRecord>;
-        books() -> Result<(), String>;
+        check_conservation() -> Result<(), String>;
         flows_in_flight() -> usize;
         flows_alive() -> u64;
         holdings() -> Holdings;

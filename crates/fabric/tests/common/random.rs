@@ -2,7 +2,7 @@
 //! ever deadlock.
 
 use super::{Net, flow};
-use xoff_engine::{Grain, Span, Time, stream};
+use xoff_engine::{Span, Time, TimeResolution, stream};
 use xoff_fabric::pfc;
 use xoff_fabric::plan::*;
 use xoff_fabric::traffic::FlowSpec;
@@ -108,7 +108,7 @@ fn other_rules(seed: u64, plan: &mut Plan) {
     }
     let mut yes = || rng.below(2) == 0;
     plan.model = Model {
-        grain: if yes() { Grain::BinaryNanosecond } else { Grain::Nanosecond },
+        resolution: if yes() { TimeResolution::BinaryNanosecond } else { TimeResolution::Nanosecond },
         ties: if yes() { Ties::Scheduled } else { Ties::Hash },
         ecmp: if yes() { Ecmp::Murmur3 } else { Ecmp::Mix },
         next_hops: if yes() { NextHops::Descending } else { NextHops::ByLink },

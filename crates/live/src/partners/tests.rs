@@ -156,18 +156,18 @@ fn who_hears_of_the_beginning_after_it_says_so() {
     assert_eq!(room.there[0].clocks_apart(), Vec::<String>::new());
 }
 
-fn books(acknowledged_bytes: u64, open_bytes: u64, delivered_bytes: u64) -> Books {
-    Books { acknowledged_bytes, open_bytes, delivered_bytes }
+fn counts(acknowledged_bytes: u64, open_bytes: u64, delivered_bytes: u64) -> ByteCounts {
+    ByteCounts { acknowledged_bytes, open_bytes, delivered_bytes }
 }
 
 #[test]
-fn books_are_those_of_all_partners() {
+fn counts_are_those_of_all_partners() {
     let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw", "h1"]);
     room.settle();
     room.sent = 60;
-    for (partner, books) in room.there.iter_mut().zip([books(30_000, 0, 0), books(0, 0, 0), books(0, 0, 30_000)]) {
-        partner.end(books);
+    for (partner, counts) in room.there.iter_mut().zip([counts(30_000, 0, 0), counts(0, 0, 0), counts(0, 0, 30_000)]) {
+        partner.end(counts);
     }
     assert!(!room.there[0].is_closed());
     (0..4).for_each(|_| room.talk(true));
@@ -185,12 +185,12 @@ fn books_are_those_of_all_partners() {
 }
 
 #[test]
-fn books_that_do_not_come_are_missed() {
+fn counts_that_do_not_come_are_missed() {
     let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw", "h1"]);
     room.settle();
     room.there.pop();
-    room.there.iter_mut().for_each(|partner| partner.end(books(0, 0, 0)));
+    room.there.iter_mut().for_each(|partner| partner.end(counts(0, 0, 0)));
     (0..4).for_each(|_| room.talk(true));
     let account = room.there[0].account(|_| 1);
     assert!(!room.there[0].is_closed() && !account.were_heard());

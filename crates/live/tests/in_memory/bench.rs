@@ -6,7 +6,7 @@ use std::path::Path;
 use xoff_fabric::record::{Counters, Failure, FlowRecord};
 use xoff_live::clock::Kind;
 use xoff_live::drive::{Settings, Stage};
-use xoff_results::reality::Reality;
+use xoff_results::live_timing::LiveTiming;
 use xoff_run::{Keep, Records, RunEnd, drive};
 use xoff_scenario::{Loaded, Options, Scenario};
 
@@ -45,13 +45,13 @@ pub fn live(loaded: &Loaded) -> Kept {
     live_among(loaded, &mut |_, _| Vec::new()).0
 }
 
-/// The same beside a stranger, and what only reality has.
-pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, Reality) {
+/// The same beside a stranger, and what only a live run has.
+pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, LiveTiming) {
     let stage = Stage::new(loaded, KEEP).unwrap_or_else(|objections| panic!("{objections:?}"));
     let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new(), scheduling: String::new() };
     let (mut wires, mut records) = (Memory::new(stage.plan(), stranger), Records::default());
-    let (end, reality) = stage.drive(&settings, &mut wires, None, KEEP, &mut records, &mut |_| {}).unwrap();
-    (Kept::new(records, end), reality)
+    let (end, live_timing) = stage.drive(&settings, &mut wires, None, KEEP, &mut records, &mut |_| {}).unwrap();
+    (Kept::new(records, end), live_timing)
 }
 
 pub fn simulated(loaded: &Loaded) -> Kept {

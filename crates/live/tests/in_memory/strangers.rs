@@ -6,15 +6,15 @@ use crate::bench::{Kept, changed, live, live_among, loaded};
 use xoff_engine::rng::{Rng, stream};
 use xoff_fabric::capture::RawFrame;
 use xoff_fabric::plan::peer;
-use xoff_results::reality::Reality;
+use xoff_results::live_timing::LiveTiming;
 use xoff_scenario::Loaded;
 use xoff_wire::icrc;
 
 const CAPTURE: &str = "[[capture]]\nports = \"*->*\"\n";
 const SCHEMES: [&str; 6] = ["none", "dcqcn", "hpcc", "mercury", "qcn", "tcp-newreno"];
 
-fn ignored(reality: &Reality) -> u64 {
-    reality.ignored.iter().map(|ignored| ignored.frames).sum()
+fn ignored(live_timing: &LiveTiming) -> u64 {
+    live_timing.ignored.iter().map(|ignored| ignored.frames).sum()
 }
 
 fn bytes(rng: &mut Rng, length: usize) -> Vec<u8> {
@@ -32,14 +32,14 @@ fn any_bytes() {
     for scheme in SCHEMES {
         let loaded = loaded(INCAST, Some(scheme));
         let (mut rng, mut sent) = (stream(1, "stranger", 0), 0);
-        let (kept, reality) = live_among(&loaded, &mut |_, _| {
+        let (kept, live_timing) = live_among(&loaded, &mut |_, _| {
             sent += 1;
             let length = rng.below(200) as usize;
             vec![bytes(&mut rng, length)]
         });
         is_undisturbed(&kept, &live(&loaded), scheme);
         // The last ones are still on their links when the run ends.
-        assert!((sent - 8..=sent).contains(&ignored(&reality)), "{scheme}: {sent}, {:?}", reality.ignored);
+        assert!((sent - 8..=sent).contains(&ignored(&live_timing)), "{scheme}: {sent}, {:?}", live_timing.ignored);
     }
 }
 
@@ -49,7 +49,7 @@ fn frames_with_wrong_bytes() {
     for scheme in SCHEMES {
         let loaded = loaded(VICTIM, Some(scheme));
         let mut rng = stream(2, "stranger", 0);
-        let (kept, reality) = live_among(&loaded, &mut |_, frame| {
+        let (kept, live_timing) = live_among(&loaded, &mut |_, frame| {
             let mut frame = frame.to_vec();
             for _ in 0..1 + rng.below(4) {
                 let at = rng.below(frame.len() as u64) as usize;
@@ -59,7 +59,7 @@ fn frames_with_wrong_bytes() {
             vec![frame]
         });
         kept.is_whole(scheme);
-        assert!(ignored(&reality) > 1000, "{scheme}: {:?}", reality.ignored);
+        assert!(ignored(&live_timing) > 1000, "{scheme}: {:?}", live_timing.ignored);
     }
 }
 
@@ -71,7 +71,7 @@ fn frames_that_lie() {
         let text = changed(&text, "[topology]", "[host]\nretransmit_timeout = \"100us\"\n[topology]");
         let loaded = loaded(&text, Some(scheme));
         let (mut rng, mut sent) = (stream(3, "stranger", 0), 0);
-        let (kept, reality) = live_among(&loaded, &mut |_, frame| {
+        let (kept, live_timing) = live_among(&loaded, &mut |_, frame| {
             let mut frame = frame.to_vec();
             let ip_at = if frame[12..14] == [0x22, 0xe9] { 18 } else { 14 };
             if frame[ip_at - 2..ip_at] != [8, 0] || frame.len() < ip_at + 60 || rng.below(10) > 0 {
@@ -85,7 +85,7 @@ fn frames_that_lie() {
             vec![frame]
         });
         assert!(sent > 100 && kept.flows.len() == 8, "{scheme}: {sent}");
-        assert!(reality.frames.received >= reality.frames.sent, "{scheme}: {:?}", reality.frames);
+        assert!(live_timing.frames.received >= live_timing.frames.sent, "{scheme}: {:?}", live_timing.frames);
     }
 }
 
@@ -99,14 +99,14 @@ fn frames_of_other_flows() {
         let mut foreign =
             foreign.records.raw_frames.into_iter().filter(|frame| frame.bytes[12..14] == [8, 0]).take(200);
         let loaded = loaded(INCAST, Some(scheme));
-        let (kept, reality) = live_among(&loaded, &mut |to, _| match foreign.next() {
+        let (kept, live_timing) = live_among(&loaded, &mut |to, _| match foreign.next() {
             Some(frame) if frame.port == peer(to) => vec![frame.bytes],
             _ => Vec::new(),
         });
         kept.is_whole(scheme);
         let sent: u64 = kept.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!((kept.flows.len(), sent), (6, 600), "{scheme}: nothing was taken for acknowledged, or for lost");
-        assert!(reality.frames.received > reality.frames.sent, "{scheme}: {:?}", reality.frames);
+        assert!(live_timing.frames.received > live_timing.frames.sent, "{scheme}: {:?}", live_timing.frames);
     }
 }
 
@@ -125,10 +125,14 @@ traffic = [
     let foreign = live(&loaded(&format!("{other}{CAPTURE}"), None)).records.raw_frames;
     let mut foreign = foreign.into_iter().map(|frame| frame.bytes);
     let loaded = loaded(INCAST, Some("dcqcn"));
-    let (kept, reality) = live_among(&loaded, &mut |_, _| foreign.next().into_iter().collect());
+    let (kept, live_timing) = live_among(&loaded, &mut |_, _| foreign.next().into_iter().collect());
     kept.is_whole("placeless");
-    assert!(ignored(&reality) > 50, "{:?}", reality.ignored);
-    assert!(reality.ignored.iter().any(|ignored| ignored.reason == "nobody's address"), "{:?}", reality.ignored);
+    assert!(ignored(&live_timing) > 50, "{:?}", live_timing.ignored);
+    assert!(
+        live_timing.ignored.iter().any(|ignored| ignored.reason == "nobody's address"),
+        "{:?}",
+        live_timing.ignored
+    );
 }
 
 /// A PAUSE that the run's switch has sent to a host.
@@ -161,19 +165,19 @@ fn a_host_that_is_paused_for_good_is_the_only_one_to_wait() {
     assert_eq!(waits, [true, false, false, false, false, false]);
 }
 
-/// Valid frames that come twice are believed, and show in the books.
+/// Valid frames that come twice are believed, and show in the counts.
 #[test]
 fn frames_that_are_sent_again_are_not_accounted_for() {
     for scheme in SCHEMES {
         let loaded = loaded(INCAST, Some(scheme));
         let (mut number, mut repeated) = (0_u64, 0);
-        let (_, reality) = live_among(&loaded, &mut |_, frame| {
+        let (_, live_timing) = live_among(&loaded, &mut |_, frame| {
             number += 1;
             let again = number.is_multiple_of(5);
             repeated += u64::from(again);
             if again { vec![frame.to_vec()] } else { Vec::new() }
         });
-        let found = reality.frames.unaccounted;
+        let found = live_timing.frames.unaccounted;
         // Some are of flows that are over, and ignored; the others are believed.
         assert!((1..=repeated).contains(&found), "{scheme}: {found} of {repeated}");
         let (_, alone) = live_among(&loaded, &mut |_, _| Vec::new());

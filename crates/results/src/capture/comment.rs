@@ -6,15 +6,15 @@ use xoff_fabric::frame_content::Carrier;
 use xoff_fabric::packet::IntStack;
 use xoff_scenario::number::{brief_bytes, thousands};
 
-pub struct Commentator {
+pub struct FrameComments {
     names: Names,
     /// By [`FlowName::label`].
     labels: Vec<String>,
 }
 
-impl Commentator {
-    pub fn new(names: Names, labels: Vec<String>) -> Commentator {
-        Commentator { names, labels }
+impl FrameComments {
+    pub fn new(names: Names, labels: Vec<String>) -> FrameComments {
+        FrameComments { names, labels }
     }
 
     pub fn names(&self) -> &Names {

@@ -11,7 +11,7 @@ mod tests;
 use crate::files::disk::{self, Out};
 use crate::names::Names;
 use crate::summary::CaptureRow;
-use comment::Commentator;
+use comment::FrameComments;
 use pcapng::{Interface, Packet, Pcapng};
 use std::collections::HashMap;
 use std::io::{self, BufWriter};
@@ -39,7 +39,7 @@ pub enum Origin {
 /// Writes the captures of a run as its frames come.
 pub struct Writer<'a> {
     encoder: Encoder<'a>,
-    commentator: Commentator,
+    commentator: FrameComments,
     files: Vec<Open>,
     /// Bytes of the frame at hand.
     bytes: Vec<u8>,
@@ -58,7 +58,7 @@ struct Open {
 impl<'a> Writer<'a> {
     /// Begins the files in `directory`, a run directory in the making.
     pub fn create(directory: &Path, loaded: &'a Loaded, labels: Vec<String>, origin: Origin) -> io::Result<Writer<'a>> {
-        let commentator = Commentator::new(Names::of(&loaded.plan), labels);
+        let commentator = FrameComments::new(Names::of(&loaded.plan), labels);
         let folder = directory.join(FOLDER);
         if !loaded.captures.is_empty() {
             disk::create_dir(&folder)?;

@@ -9,9 +9,9 @@ use super::stops::{OfQueue, Stop};
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 
-/// Life of a flow, as far as the network is concerned.
+/// FlowLifetime of a flow, as far as the network is concerned.
 #[derive(Clone, Copy, Debug)]
-pub struct Life<'a> {
+pub struct FlowLifetime<'a> {
     pub start: Time,
     pub end: Time,
     pub priority: u8,
@@ -39,7 +39,7 @@ pub type NextHops = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
 pub fn links<'a>(
     stops: &[Stop],
     of_queue: &OfQueue,
-    lives: impl Iterator<Item = Life<'a>>,
+    lives: impl Iterator<Item = FlowLifetime<'a>>,
     delay: impl Fn(u32) -> Span,
 ) -> Vec<Link> {
     let next_hops = next_hops(lives, |by, next| of_queue.contains_key(&by) && of_queue.contains_key(&next));
@@ -69,7 +69,7 @@ pub fn links<'a>(
 
 /// Of the pairs of neighbouring queues that `matters`.
 pub fn next_hops<'a>(
-    lives: impl Iterator<Item = Life<'a>>,
+    lives: impl Iterator<Item = FlowLifetime<'a>>,
     matters: impl Fn((u32, u8), (u32, u8)) -> bool,
 ) -> NextHops {
     let mut next_hops = NextHops::new();
@@ -110,8 +110,12 @@ mod tests {
     /// A chain of egresses 0, 2, 4; another flow comes by 0 and goes elsewhere, by 8.
     fn found(stops: &[Stop], flow_end: u64) -> Vec<(Vec<u32>, u32, u32)> {
         let lives = [(&[(0, 2), (2, 4)][..], flow_end), (&[(0, 8)][..], 100)];
-        let lives =
-            lives.iter().map(|&(hops, end)| Life { start: Time::ZERO, end: Time::from_us(end), priority: 3, hops });
+        let lives = lives.iter().map(|&(hops, end)| FlowLifetime {
+            start: Time::ZERO,
+            end: Time::from_us(end),
+            priority: 3,
+            hops,
+        });
         links(stops, &of_queue(stops), lives, |_| Span::from_us(1))
             .into_iter()
             .map(|l| (l.causes, l.root, l.depth))

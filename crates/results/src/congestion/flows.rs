@@ -2,9 +2,9 @@
 
 use super::known_port;
 use super::network::Network;
+use crate::interner::Interner;
 use crate::read::{Rows, RunDirectory};
 use crate::tables;
-use crate::words::Words;
 use std::collections::HashMap;
 use xoff_engine::{Span, Time};
 use xoff_scenario::Diagnostic;
@@ -56,7 +56,7 @@ macro_rules! read_flows {
 
         impl Flow {
             /// All rows of a batch; texts become numbers of `words`.
-            fn read(rows: &Rows, words: &mut Words) -> Result<Vec<Flow>, Diagnostic> {
+            fn read(rows: &Rows, words: &mut Interner) -> Result<Vec<Flow>, Diagnostic> {
                 $(let $field = column!(rows, $how, $column);)*
                 Ok((0..rows.len()).map(|row| Flow { $($field: cell!($field, row, words, $how),)* }).collect())
             }
@@ -123,7 +123,7 @@ impl Flow {
 #[derive(Default)]
 pub struct Flows {
     pub list: Vec<Flow>,
-    words: Words,
+    words: Interner,
     /// Paths by [`Flow::path_text`].
     paths: HashMap<u32, Ways>,
 }

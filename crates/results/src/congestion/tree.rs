@@ -1,6 +1,6 @@
 //! The congestion trees of a run: stops, the chains between them, and the queue at the root of each.
 
-use super::chain::{self, Life, Link, NextHops};
+use super::chain::{self, FlowLifetime, Link, NextHops};
 use super::flows::Flows;
 use super::network::Network;
 use super::stops::{OfQueue, Stop, Times, of_queue};
@@ -51,8 +51,8 @@ impl Trees {
 }
 
 /// The lives of all flows, in the order of their starts.
-pub fn lives(flows: &Flows, end: Time) -> impl Iterator<Item = Life<'_>> {
-    flows.list.iter().map(move |flow| Life {
+pub fn lives(flows: &Flows, end: Time) -> impl Iterator<Item = FlowLifetime<'_>> {
+    flows.list.iter().map(move |flow| FlowLifetime {
         start: flow.start,
         end: flow.network_end(end),
         priority: flow.priority,

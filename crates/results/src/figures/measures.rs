@@ -4,7 +4,7 @@ use super::chart::{Axis, AxisUnit, Chart, Line, Style, plain};
 use super::colour;
 use crate::averaged::Averaged;
 use crate::columns::Entry;
-use crate::curve_sheets::{curve_of, curves};
+use crate::curve_tables::{curve_of, curves};
 use crate::summary::Summary;
 use xoff_scenario::measure::{Along, Curve, CurveAxes};
 

@@ -1,6 +1,6 @@
 //! Figures of a run, a comparison or an experiment, as SVG, PNG and PDF from one drawing, and as data.
 //!
-//! `choose`, `flows`, `jobs` and `reality` say which figures there are, [`chart`] is what a figure shows, `layout` where
+//! `choose`, `flows`, `jobs` and `live_timing` say which figures there are, [`chart`] is what a figure shows, `layout` where
 //! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `recorder`, `glyphs`
 //! and `document` one of vectors, `data` says the same to scripts, `csv` to tables, `ticks` chooses the numbers at the axes, [`colour`] the
 //! colours, dashes and [`marker`]s.
@@ -19,11 +19,11 @@ mod flows;
 mod glyphs;
 mod jobs;
 mod layout;
+mod live_timing;
 pub mod marker;
 pub mod measures;
 pub mod path;
 mod quoted;
-mod reality;
 mod recorder;
 pub mod ticks;
 pub mod tree;
@@ -31,7 +31,7 @@ pub mod tree;
 pub use choose::{of_comparison, of_run};
 pub use data::json_text;
 pub use draw::{pdf, png, svg};
-pub use reality::of_reality;
+pub use live_timing::of_reality;
 
 use crate::files::disk;
 use crate::names::scheme_label;

@@ -1,15 +1,15 @@
 //! What the ranks of jobs did, read back from the table of a finished run.
 
+use crate::interner::Interner;
 use crate::read::RunDirectory;
 use crate::tables;
-use crate::words::Words;
 use xoff_engine::Time;
 use xoff_scenario::Diagnostic;
 
 #[derive(Default)]
 pub(crate) struct Activities {
     /// Names of activities and their kinds.
-    pub(crate) words: Words,
+    pub(crate) words: Interner,
     /// By job, in the order of the summary: the names of its ranks.
     pub(crate) ranks: Vec<Vec<String>>,
     /// In order of begins; at one instant by job and rank, and what communicates before what computes.

@@ -13,9 +13,9 @@ use crate::compare::Comparison;
 use crate::figures as drawing;
 use crate::files::Staging;
 use crate::finding::Finding;
+use crate::live_timing::LiveTiming;
 use crate::names::scheme_label;
 use crate::read::RunDirectory;
-use crate::reality::Reality;
 use crate::refusal::Refusal;
 use crate::report;
 use crate::settings::Differences;
@@ -33,7 +33,7 @@ pub const FILE: &str = "live-comparison.json";
 const LARGEST_SCENARIO_BYTES: u64 = 64_000_000;
 
 /// Several live runs and the simulation, compared.
-pub struct Beside {
+pub struct LiveComparison {
     /// As they were named.
     directories: Vec<String>,
     runs: Runs,
@@ -50,7 +50,7 @@ pub fn open(directories: &[PathBuf]) -> Result<Vec<RunDirectory>, Refusal> {
 
 /// Refuses what is no live run, and live runs of different scenarios.
 fn check(live: &[RunDirectory]) -> Result<(), Diagnostic> {
-    if let Some(run) = live.iter().find(|run| run.summary.reality.is_none()) {
+    if let Some(run) = live.iter().find(|run| run.summary.live_timing.is_none()) {
         let error = Diagnostic::new(format!("`{}` is not a live run", run.path().display()));
         return Err(error.label("it was simulated").help("name directories that `xoff live` wrote"));
     }
@@ -80,11 +80,11 @@ fn same_scenario(one: &RunDirectory, other: &RunDirectory) -> Result<(), Diagnos
     Err(error.label(format!("they differ in {}", keys.join(", "))).help("compare each with its own simulation"))
 }
 
-impl Beside {
+impl LiveComparison {
     /// Live runs of one scenario beside `simulated`, a run of the same. Give at least one.
-    pub fn of(live: &[RunDirectory], simulated: &RunDirectory) -> Result<Beside, Diagnostic> {
+    pub fn of(live: &[RunDirectory], simulated: &RunDirectory) -> Result<LiveComparison, Diagnostic> {
         check(live)?;
-        if simulated.summary.reality.is_some() {
+        if simulated.summary.live_timing.is_some() {
             let error = Diagnostic::new(format!("`{}` is not a simulation", simulated.path().display()));
             return Err(error.label("it is a live run").help("without --simulation the scenario is simulated now"));
         }
@@ -92,7 +92,7 @@ impl Beside {
         let readings = live.iter().map(Readings::of).collect::<Result<_, _>>()?;
         let runs = Runs { live: readings, simulated: Readings::of(simulated)? };
         let directories = live.iter().map(|run| run.path().display().to_string()).collect();
-        Ok(Beside { directories, numbers: runs.numbers(), over_time: runs.over_time(), runs })
+        Ok(LiveComparison { directories, numbers: runs.numbers(), over_time: runs.over_time(), runs })
     }
 
     fn summary(&self) -> &Summary {
@@ -153,7 +153,7 @@ impl Beside {
 
     pub fn json(&self) -> Value {
         let summary = self.summary();
-        let live = |(directory, run): (String, &Summary)| json!({ "directory": directory, "live_timing": run.reality, "failure": run.why_failed() });
+        let live = |(directory, run): (String, &Summary)| json!({ "directory": directory, "live_timing": run.live_timing, "failure": run.why_failed() });
         json!({
             "version": summary.version, "name": summary.name, "scheme": summary.scheme, "seed": summary.seed,
             "finding": self.finding(),
@@ -180,7 +180,7 @@ impl Beside {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let summary = self.summary();
-        let machine = self.runs.live.first().and_then(|run| run.summary.reality.as_ref()).map(Reality::setting);
+        let machine = self.runs.live.first().and_then(|run| run.summary.live_timing.as_ref()).map(LiveTiming::setting);
         vec![
             ("Scenario", summary.name.clone()),
             ("Scheme", summary.scheme.clone()),

@@ -2,7 +2,7 @@
 
 use super::numbers::{About, Number, OverTime, estimate};
 use crate::grid::{Grid, Section};
-use crate::reality::{Verdict, nanoseconds, share_text};
+use crate::live_timing::{Verdict, nanoseconds, share_text};
 use crate::summary::Summary;
 use xoff_scenario::number::{brief, brief_size, count, thousands};
 
@@ -145,7 +145,7 @@ pub fn signed_percent(percent: f64) -> String {
 pub fn machine(runs: &[(String, &Summary)]) -> Section {
     let mut grid = Grid::new(["live run", "slip", "lateness p99", "lost by the kernel", "CPU", "verdict"]).left(&[5]);
     for (name, summary) in runs {
-        let Some(of) = &summary.reality else { continue };
+        let Some(of) = &summary.live_timing else { continue };
         let verdict = if of.verdict == Verdict::Kept { "kept up" } else { "too slow" };
         grid.row([
             name.clone(),

@@ -355,7 +355,7 @@ impl<'a> Story<'a> {
     }
 
     fn write_about<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary, at: Time) -> io::Result<()> {
-        let clock = match summary.reality {
+        let clock = match summary.live_timing {
             Some(_) => "the scenario's time in a live run, cut to whole nanoseconds",
             None => "simulated time, cut to whole nanoseconds",
         };

@@ -19,6 +19,13 @@ pub struct Key {
     pub(crate) meaning: &'static str,
 }
 
+impl Key {
+    /// Its former name, which is accepted with a warning.
+    pub fn former_name(&self) -> Option<&'static str> {
+        (!self.was.is_empty()).then_some(self.was)
+    }
+}
+
 /// What holds where a key is left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Default {

@@ -1,6 +1,6 @@
 //! Words that keys of choices take, each with its value.
 
-use xoff_engine::Grain;
+use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
     AckClass, AckPath, BaseRtt, Ecmp, NextHops, ResumeAt, Rule, Service, SetAside, Ties, WatchdogAction,
 };
@@ -12,8 +12,11 @@ use xoff_jobs::collective::{Algorithm, PipelineOrder};
 pub(crate) type Words<T> = &'static [(&'static str, T)];
 
 // [model]
-pub(crate) const TIME_RESOLUTION: Words<Grain> =
-    &[("1ps", Grain::Exact), ("1ns", Grain::Nanosecond), ("1ns-binary", Grain::BinaryNanosecond)];
+pub(crate) const TIME_RESOLUTION: Words<TimeResolution> = &[
+    ("1ps", TimeResolution::Exact),
+    ("1ns", TimeResolution::Nanosecond),
+    ("1ns-binary", TimeResolution::BinaryNanosecond),
+];
 pub(crate) const EVENT_ORDER: Words<Ties> = &[("hash", Ties::Hash), ("insertion", Ties::Scheduled)];
 pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)];
 pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];

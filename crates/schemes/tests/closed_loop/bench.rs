@@ -61,12 +61,12 @@ impl Bench {
         xoff_schemes::world(self.net.plan, &self.schemes.iter().collect::<Vec<_>>(), self.sources, None)
     }
 
-    /// Runs to `stop`; panics on a drop, a deadlock or books that do not balance.
+    /// Runs to `stop`; panics on a drop, a deadlock or packets that are not conserved.
     pub fn run(self, stop: Time) -> Outcome {
         let mut world = self.world(stop);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
-        assert_eq!(world.books(), Ok(()));
+        assert_eq!(world.check_conservation(), Ok(()));
         Outcome { world }
     }
 }

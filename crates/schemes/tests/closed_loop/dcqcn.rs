@@ -18,7 +18,7 @@ fn into_one_port(n: u32) -> (Vec<f64>, Vec<f64>) {
 #[test]
 fn dcqcn_8_5_the_queue_is_at_the_fixed_point_of_the_fluid_model() {
     // At 40G with the paper's parameters the fluid model's marking probability puts the queue at
-    // 23.0 KB for two flows and 158 KB for ten. Packets add their own grain, which weighs more in
+    // 23.0 KB for two flows and 158 KB for ten. Packets add their own granularity, which weighs more in
     // the short queue.
     let queue = mean_of(&into_one_port(2).0);
     assert!((queue / 23_000.0 - 1.0).abs() < 0.25, "two flows: {queue} bytes");

@@ -323,7 +323,7 @@ fn mlcc_10_4_credits_match_once_per_far_round_trip() {
     let scheme = Watched(Mlcc::configure(&SPEC.values(None)), fed_back.clone());
     let mut world = World::new(net.plan, vec![scheme], vec![Script::flows(vec![(Time::ZERO, spec)])]);
     world.run_to_end();
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     // From the gateway to the receiver and back: 22 us of propagation, 0.7 us of transmission, and
     // on average half a packet's gap at either end.
     let fed_back = fed_back.lock().unwrap();

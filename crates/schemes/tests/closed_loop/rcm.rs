@@ -45,7 +45,7 @@ fn watch(world: &mut dyn Simulation, mut look: impl FnMut(&dyn Simulation)) {
         }
     }
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
 }
 
 #[test]

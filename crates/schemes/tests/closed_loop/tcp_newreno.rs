@@ -37,7 +37,7 @@ fn with_losses(segments: u64, spans: &[(Time, Time)], texts: &[(&str, &str)]) ->
     let mut world = world(net.plan, &[&scheme("tcp-newreno", &texts)], vec![flows], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     assert_eq!(world.counters.flows_completed, 1);
     assert_eq!(world.flows[0].delivered_bytes, segments * 1000);
     world
@@ -128,7 +128,7 @@ fn tcp_newreno_6_reordering_is_no_loss_but_may_look_like_one() {
         let mut world = world(net.plan, &[&tcp], vec![flows], None);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
-        assert_eq!(world.books(), Ok(()));
+        assert_eq!(world.check_conservation(), Ok(()));
         let record = world.flows.remove(0);
         assert_eq!(record.delivered_bytes, 20_000_000);
         assert_eq!((world.counters.drops_fault, world.counters.naks_sent, record.timeouts), (0, 0, 0));
@@ -198,7 +198,7 @@ pub fn incast(servers: u32, scheme: ParamValues) -> f64 {
     let mut world = world(net.plan, &[&scheme], vec![Box::new(reads) as Box<dyn Source>], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     let ends = ends.lock().unwrap();
     let counted: Vec<Time> = ends.iter().copied().filter(|&end| end >= Time::from_ms(500)).collect();
     assert!(counted.len() > 5, "too few blocks for a rate: {ends:?}");

@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use xoff_results::directory::Staging;
 use xoff_results::execute::execute;
-use xoff_results::live::{self, Beside};
+use xoff_results::live::{self, LiveComparison};
 use xoff_results::read::RunDirectory;
 use xoff_scenario::{Loaded, wrap};
 
@@ -48,7 +48,7 @@ pub fn compare_live(args: &CompareLiveArgs) -> Result<(), Stop> {
         Some(simulation) => simulation,
         None => simulate(&loaded, &staging.path().join("simulation"), &args.show)?,
     };
-    let beside = Beside::of(&live, &simulation)?;
+    let beside = LiveComparison::of(&live, &simulation)?;
     let directory = beside.write(staging, loaded.output.figures, &command())?;
     if args.show.json {
         show(&beside.json().to_string())?;

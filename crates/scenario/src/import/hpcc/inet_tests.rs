@@ -4,7 +4,7 @@ use super::tests::{Case, case, hpcc_case};
 use super::*;
 use crate::Loaded;
 use std::path::PathBuf;
-use xoff_engine::Grain;
+use xoff_engine::TimeResolution;
 use xoff_fabric::plan::*;
 
 /// The dumbbell with 100G links under `CC_MODE 3` and a scheme of the command line.
@@ -33,7 +33,7 @@ fn the_plan_has_the_rules_of_that_simulator() {
     let (imported, loaded) = said(case(&[]), "ns3-datacenter", "by-mode").load();
     let plan = &loaded.plan;
     assert!(loaded.schemes[0].label == "dcqcn" && imported.text.contains("preset = \"hpcc-ns3\""));
-    assert_eq!(plan.model.grain, Grain::Nanosecond);
+    assert_eq!(plan.model.resolution, TimeResolution::Nanosecond);
     // Nine streams for each of six nodes, and two.
     assert_eq!(plan.model.random, Random::Shared { first: 56 });
     let pfc = &plan.switches[0].pfc;

@@ -80,8 +80,8 @@ fn first_stream(topology: &Topology, dialect: Dialect) -> usize {
 
 fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[model]\n");
-    let grain = if parts.dialect.is_inet() { "\"1ns\"" } else { "\"1ns-binary\"" };
-    line(&mut out, "time_resolution", grain, "times are cut to whole nanoseconds");
+    let resolution = if parts.dialect.is_inet() { "\"1ns\"" } else { "\"1ns-binary\"" };
+    line(&mut out, "time_resolution", resolution, "times are cut to whole nanoseconds");
     line(&mut out, "event_order", "\"insertion\"", "what was scheduled first happens first");
     line(&mut out, "ecmp", "\"murmur3\"", "of addresses and ports, seeded by the switch's id");
     line(&mut out, "next_hops", "\"descending\"", "by id");

@@ -166,7 +166,7 @@ fn the_plan_is_what_the_files_say() {
     assert_eq!(plan.switches[0].pfc.headroom, Headroom::Bdps(3));
     assert!(plan.switches[0].pfc.set_aside == SetAside::Port && plan.switches[0].count_passing);
     let model = Model {
-        grain: xoff_engine::Grain::BinaryNanosecond,
+        resolution: xoff_engine::TimeResolution::BinaryNanosecond,
         ties: Ties::Scheduled,
         ecmp: Ecmp::Murmur3,
         next_hops: NextHops::Descending,

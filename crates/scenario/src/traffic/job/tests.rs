@@ -60,7 +60,7 @@ fn run(network: &Plan, job: &JobPlan) -> (Time, Counters) {
     let mut world = xoff_schemes::world(network.clone(), &[&values], vec![source], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    assert_eq!(world.books(), Ok(()));
+    assert_eq!(world.check_conservation(), Ok(()));
     let counters = world.counters;
     drop(world);
     let log = log.lock().unwrap();

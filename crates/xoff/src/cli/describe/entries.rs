@@ -20,7 +20,7 @@ pub enum Rank {
     Member,
     /// A value that a key may have, a preset, a workload.
     Value,
-    /// A key of another simulator.
+    /// A key of another simulator, or a name that a key had.
     Foreign,
 }
 
@@ -154,6 +154,7 @@ fn sections(all: &mut Vec<Entry>) {
                 continue;
             }
             all.push(Entry::new(Rank::Member, KINDS, names, move |width| of_key(section, key.name, width)));
+            all.extend(key.former_name().map(|former| of_former_name(section, key, former)));
             let rows = section.keys.iter().filter(|row| row.name == key.name);
             let mut choices: Vec<&'static str> = rows.flat_map(|row| choices(row.kind)).collect();
             choices.dedup();
@@ -193,6 +194,15 @@ fn of_key(section: &Section, name: &str, width: usize) -> String {
     let rows = section.keys.iter().filter(|key| key.name == name);
     let rows: String = rows.map(|key| dictionary::describe_key(key, width)).collect();
     format!("{}\n{rows}", header(section))
+}
+
+/// A key by a name that it had.
+fn of_former_name(section: &'static Section, key: &'static Key, former: &'static str) -> Entry {
+    let names = [path_of(section), vec![former]].concat();
+    Entry::new(Rank::Foreign, &["scenario", "section", "key"], names, move |width| {
+        let note = format!("`{former}` is called `{}` now; the former name is accepted until 2.0.", key.name);
+        format!("{}\n{}", wrap::folded(&note, width), of_key(section, key.name, width))
+    })
 }
 
 fn choices(kind: Kind) -> Vec<&'static str> {

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 /// Texts in the order in which they were first seen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct Interner {
     list: Vec<String>,
     numbers: HashMap<String, u32>,
 }
 
-impl Words {
+impl Interner {
     /// The number of a text; a new one for a new text.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
         if let Some(&number) = self.numbers.get(text) {

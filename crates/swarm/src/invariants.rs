@@ -2,7 +2,7 @@
 
 use crate::Trial;
 use std::collections::BTreeMap;
-use xoff_engine::{Grain, Time};
+use xoff_engine::{Time, TimeResolution};
 use xoff_fabric::activity::PortWindow;
 use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
@@ -12,7 +12,7 @@ use xoff_scenario::budget;
 /// Every law that a run broke, in words.
 pub fn broken(trial: &Trial) -> Vec<String> {
     let mut found = Vec::new();
-    found.extend(trial.world.books().err());
+    found.extend(trial.world.check_conservation().err());
     found.extend(counted(trial));
     found.extend(trial.world.flows.iter().find_map(|flow| flow_is_possible(trial, flow)));
     found.extend(lossless(trial));
@@ -168,7 +168,7 @@ fn in_order(trial: &Trial) -> Option<String> {
 /// No port sends more than its link carries; the frame it began last counts as a whole.
 fn not_faster_than_wires(trial: &Trial) -> Option<String> {
     let plan = &trial.world.plan;
-    if plan.model.grain != Grain::Exact {
+    if plan.model.resolution != TimeResolution::Exact {
         return None;
     }
     let largest = u64::from(xoff_fabric::pfc::mtu_wire_bytes(plan)) + 200;

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 use xoff_scenario::number::{brief, bytes, microseconds, thousands};
 
-/// What only reality has. Times are in the scenario's own time unless they say "wall".
+/// What only a live run has. Times are in the scenario's own time unless they say "wall".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reality {
+pub struct LiveTiming {
     /// What happens when the machine is late.
     pub clock: Clock,
     /// Times of the scenario are multiplied by it, rates divided: 1000 runs a microsecond in a millisecond.
@@ -96,7 +96,7 @@ pub struct Frames {
 /// What all processes of a run counted together, each of which ran one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partners {
-    /// Nodes whose books did not come.
+    /// Nodes whose counts did not come.
     pub missing: Vec<String>,
     /// Ports of this process by which nothing came, though their other ends sent.
     pub silent: Vec<String>,
@@ -111,7 +111,7 @@ pub struct Partners {
 }
 
 impl Partners {
-    /// All books came, and something by every link that was used.
+    /// All counts came, and something by every link that was used.
     pub fn were_heard(&self) -> bool {
         self.missing.is_empty() && self.silent.is_empty()
     }
@@ -188,7 +188,7 @@ pub struct Window {
     pub frames: u64,
 }
 
-impl Reality {
+impl LiveTiming {
     /// The numbers behind the verdict.
     pub(crate) fn detail(&self) -> String {
         match &self.verdict {
@@ -253,9 +253,9 @@ mod tests {
 
     #[test]
     fn what_is_above_a_bound_is_said_with_both_numbers() {
-        let kept = fixture::reality(0.01);
+        let kept = fixture::live_timing(0.01);
         assert_eq!(kept.verdict, Verdict::Kept, "a bound is the largest that is accepted");
-        let slow = fixture::reality(0.0123);
+        let slow = fixture::live_timing(0.0123);
         let why = slow.verdict.too_slow().unwrap();
         assert!(why.contains("for 1.23% of the time (bound 1.00%); raise"), "{why}");
         let late = Lateness { p99_ns: 2_500.0, ..slow.lateness };
@@ -277,11 +277,11 @@ mod tests {
 
     #[test]
     fn the_json_says_the_verdict_and_leaves_the_windows_to_the_table() {
-        let value = serde_json::to_value(fixture::reality(0.5)).unwrap();
+        let value = serde_json::to_value(fixture::live_timing(0.5)).unwrap();
         assert!(value["verdict"]["too_slow"].as_str().unwrap().starts_with("the clock stood still"));
         assert_eq!((&value["clock"], value.get("windows")), (&serde_json::json!("elastic"), None));
-        assert_eq!(serde_json::to_value(fixture::reality(0.0)).unwrap()["verdict"], "kept");
-        let back: Reality = serde_json::from_value(value).unwrap();
-        assert_eq!(Reality { windows: Vec::new(), ..fixture::reality(0.5) }, back);
+        assert_eq!(serde_json::to_value(fixture::live_timing(0.0)).unwrap()["verdict"], "kept");
+        let back: LiveTiming = serde_json::from_value(value).unwrap();
+        assert_eq!(LiveTiming { windows: Vec::new(), ..fixture::live_timing(0.5) }, back);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Place};
 use std::collections::BTreeSet;
-use xoff_engine::{BitRate, Grain, LinkRate};
+use xoff_engine::{BitRate, LinkRate, TimeResolution};
 use xoff_fabric::plan::{FrameSizes, Plan};
 use xoff_fabric::scheme::{Format, Transport};
 
@@ -11,7 +11,7 @@ const FASTER_LARGEST: f64 = 0.1;
 /// Less than this is told to nobody.
 const FASTER_TOLD: f64 = 0.01;
 
-/// A kind of frame on the fastest link, in the grain and exactly.
+/// A kind of frame on the fastest link, in the resolution and exactly.
 struct Cut {
     what: &'static str,
     wire_bytes: u32,
@@ -40,8 +40,8 @@ impl Cut {
     }
 }
 
-/// Refuses a grain in which a stream of full packets or of ACKs would take no time, or full packets so
-/// much less than they should that the link is not the one that the scenario describes; warns of a grain
+/// Refuses a resolution in which a stream of full packets or of ACKs would take no time, or full packets so
+/// much less than they should that the link is not the one that the scenario describes; warns of a resolution
 /// that can be noticed. Short frames that are rare (the rest of a flow, PFC) are only told of.
 pub fn check(
     plan: &Plan,
@@ -49,7 +49,7 @@ pub fn check(
     place: &Place,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<(), Diagnostic> {
-    if plan.model.grain == Grain::Exact {
+    if plan.model.resolution == TimeResolution::Exact {
         return Ok(());
     }
     let rates: BTreeSet<BitRate> = (0..plan.ports() as u32).map(|port| plan.fastest(port).rate).collect();
@@ -60,13 +60,13 @@ pub fn check(
             what,
             wire_bytes,
             exact_ps: LinkRate::new(rate).serialise(wire_bytes).ps(),
-            cut_ps: LinkRate::with_grain(rate, plan.model.grain).serialise(wire_bytes).ps(),
+            cut_ps: LinkRate::with_resolution(rate, plan.model.resolution).serialise(wire_bytes).ps(),
         };
         let full = full.into_iter().map(|bytes| cut(("full packets", bytes)));
         let full = full.max_by(|a, b| a.faster().total_cmp(&b.faster()));
         for steady in full.iter().chain(&[cut(("ACKs", acks))]) {
             if steady.cut_ps == 0 || (steady.what != "ACKs" && steady.faster() > FASTER_LARGEST) {
-                let error = place.error(format!("this grain is too coarse for links of {rate}"));
+                let error = place.error(format!("this resolution is too coarse for links of {rate}"));
                 return Err(error
                     .label(steady.text())
                     .help("leave `time_resolution` out: picoseconds are exact at every usual rate"));
