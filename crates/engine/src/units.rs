@@ -215,7 +215,7 @@ impl LinkRate {
         LinkRate::with_resolution(rate, TimeResolution::Exact)
     }
 
-    /// A wire whose serialisation times come in grains.
+    /// Serialisation times are multiples of `resolution`.
     pub fn with_resolution(rate: BitRate, resolution: TimeResolution) -> LinkRate {
         assert!(rate.0 > 0, "a link rate must be positive");
         let ps = 8 * PS_PER_S;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_come_in_grains() {
+    fn durations_are_multiples_of_the_time_resolution() {
         assert_eq!(TimeResolution::Exact.duration(1_000, 100e9), Span::from_ps(80_000));
         assert_eq!(TimeResolution::Nanosecond.duration(1_048, 100e9), Span::from_ns(83));
         assert_eq!(TimeResolution::Nanosecond.duration(1_000, 100e9), Span::from_ns(80));
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn grains_round_down() {
+    fn serialisation_times_round_down_to_the_time_resolution() {
         let ns = |gbps, bytes, resolution| {
             LinkRate::with_resolution(BitRate::from_gbps(gbps), resolution).serialise(bytes).ps() / 1_000
         };

@@ -214,7 +214,7 @@ impl Partners {
     /// The run is over here: what was counted.
     pub fn end(&mut self, counts: ByteCounts) {
         for node in &self.own {
-            // A process is one node; if it were several, their counts are told once.
+            // The counts are of all nodes of this process: the first node reports them, the others report zero.
             self.counts[*node as usize] = Some(ByteCounts::default());
         }
         if let Some(first) = self.own.first() {

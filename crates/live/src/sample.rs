@@ -118,7 +118,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         Some((counts, sender.allowed_bps(nic.line_bps())))
     }
 
-    /// Living flows in the order of their start.
+    /// Active flows in the order of their start.
     fn active(&self, probed: bool) -> Vec<u32> {
         let mut flows: Vec<(u32, u32)> = self
             .flows

@@ -23,8 +23,8 @@ struct Row<'a> {
 }
 
 fn columns(entries: &[Entry]) -> Vec<Column> {
-    let sheets = compare::sheets(entries);
-    sheets.into_iter().flat_map(|sheet| sheet.groups).flat_map(|(_, columns)| columns).collect()
+    let layouts = compare::layouts(entries);
+    layouts.into_iter().flat_map(|layout| layout.groups).flat_map(|(_, columns)| columns).collect()
 }
 
 /// One object with every run's summary, for `--json` and the directory.

@@ -79,10 +79,10 @@ enum TableOutput<'a> {
 fn simulate(
     loaded: &Loaded,
     out: Option<&Path>,
-    keeping: TableOutput<'_>,
+    output: TableOutput<'_>,
     watch: &mut dyn FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
-    run(loaded, out, (keeping, Origin::Simulated), |keep, sinks| {
+    run(loaded, out, (output, Origin::Simulated), |keep, sinks| {
         let stop = sinks.stop;
         drive(loaded, keep, sinks, &mut |at| *stop.borrow_mut() = watch(at))
     })
@@ -91,14 +91,14 @@ fn simulate(
 fn run(
     loaded: &Loaded,
     out: Option<&Path>,
-    (keeping, origin): (TableOutput<'_>, Origin),
+    (output, origin): (TableOutput<'_>, Origin),
     driver: impl FnOnce(Keep, &mut RunSinks<'_>) -> io::Result<RunEnd>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
     if let Some(why) = xoff_run::memory::refusal(loaded) {
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
     }
-    let context = context(loaded, keeping, origin);
+    let context = context(loaded, output, origin);
     let mut writer = RunWriter::create(out, &context)?;
     let mut recorder = Recorder::new(loaded.measures.needs());
     let folder = writer.directory();
@@ -116,7 +116,7 @@ fn run(
 }
 
 /// What is known of the run before it starts.
-fn context<'a>(loaded: &'a Loaded, keeping: TableOutput<'_>, origin: Origin) -> RunContext<'a> {
+fn context<'a>(loaded: &'a Loaded, output: TableOutput<'_>, origin: Origin) -> RunContext<'a> {
     RunContext {
         name: loaded.name.clone(),
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
@@ -127,8 +127,8 @@ fn context<'a>(loaded: &'a Loaded, keeping: TableOutput<'_>, origin: Origin) -> 
         scenario: loaded.resolved.clone(),
         attachments: loaded.attachments.clone(),
         csv: loaded.output.csv,
-        collect: keeping == TableOutput::Memory,
-        flows: match keeping {
+        collect: output == TableOutput::Memory,
+        flows: match output {
             TableOutput::Flows(folder) => Some(folder.to_owned()),
             TableOutput::Files | TableOutput::Memory => None,
         },

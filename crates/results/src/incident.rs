@@ -102,4 +102,9 @@ impl Warning {
     pub fn line(&self) -> String {
         format!("warning[{}]: {}", self.kind, self.text())
     }
+
+    /// As [`Warning::line`], with the schemes that it concerns.
+    pub fn line_of(&self, schemes: &str) -> String {
+        format!("warning[{}] {schemes}: {}", self.kind, self.text())
+    }
 }

@@ -366,7 +366,8 @@ mod tests {
     fn a_live_run_has_a_section_and_a_banner_if_the_machine_was_too_slow() {
         let mut outcome = outcome("x");
         let page = |outcome: &Outcome| {
-            let charts = outcome.summary.live_timing.as_ref().map_or_else(Vec::new, super::super::figures::of_reality);
+            let charts =
+                outcome.summary.live_timing.as_ref().map_or_else(Vec::new, super::super::figures::of_live_timing);
             own_text(&of_run(outcome, &[], &charts).unwrap())
         };
         assert!(!page(&outcome).contains("real packets"));

@@ -8,14 +8,14 @@ use super::grid::{Grid, Section};
 pub fn page(entry: &Entry) -> Comparison {
     let entries = std::slice::from_ref(entry);
     let whole = compare::comparison(entries, &[]);
-    let table = |sheet: compare::TextTable| {
+    let table = |layout: compare::TableLayout| {
         let mut grid = Grid::new(["", "mean ± 95 %", "least", "most"]);
-        for (group, columns) in &sheet.groups {
+        for (group, columns) in &layout.groups {
             columns.iter().for_each(|column| row(&mut grid, group, column, entry));
         }
-        Section::new(sheet.title, grid)
+        Section::new(layout.title, grid)
     };
-    Comparison { tables: compare::sheets(entries).into_iter().map(table).collect(), ..whole }
+    Comparison { tables: compare::layouts(entries).into_iter().map(table).collect(), ..whole }
 }
 
 fn row(grid: &mut Grid, group: &str, column: &Column, entry: &Entry) {

@@ -232,7 +232,7 @@ impl Tally {
 }
 
 /// What must hold of a run on real packets, beside what must hold of all.
-pub fn of_reality(live_timing: &LiveTiming) -> Vec<Check> {
+pub fn of_live_timing(live_timing: &LiveTiming) -> Vec<Check> {
     let check = |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
     // A machine that was too slow.
     let mut checks = vec![check("machine kept up", live_timing.verdict == Verdict::Kept, live_timing.detail())];
@@ -254,7 +254,7 @@ pub fn of_reality(live_timing: &LiveTiming) -> Vec<Check> {
             "of all partners, senders know of {acknowledged_bytes} bytes and may know of {open_bytes} more, \
              receivers have {delivered_bytes}"
         );
-        // Without all counts nobody can tell.
+        // With missing counts the check cannot be made.
         checks.push(check("bytes conserved over all partners", !missing.is_empty() || partners.is_conserved(), detail));
     }
     checks

@@ -18,24 +18,24 @@ const ENOUGH_FOR_P99: u64 = 100;
 
 /// The warnings of several runs, each told once with the schemes that it concerns.
 pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {
-    let mut grouped: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut grouped: Vec<(&Warning, Vec<&str>)> = Vec::new();
     for run in runs {
         let scheme = scheme_label(&run.scheme);
         for warning in &run.warnings {
-            let line = warning.line();
-            match grouped.iter_mut().find(|(known, _)| *known == line) {
+            let same = |known: &Warning| (&known.kind, known.text()) == (&warning.kind, warning.text());
+            match grouped.iter_mut().find(|(known, _)| same(known)) {
                 Some((_, schemes)) if schemes.contains(&scheme) => {}
                 Some((_, schemes)) => schemes.push(scheme),
-                None => grouped.push((line, vec![scheme])),
+                None => grouped.push((warning, vec![scheme])),
             }
         }
     }
     let all: BTreeSet<&str> = runs.iter().map(|run| scheme_label(&run.scheme)).collect();
-    let told = |(line, schemes): (String, Vec<&str>)| {
-        let whose = if schemes.len() == all.len() && all.len() > 1 { "all".to_owned() } else { schemes.join(", ") };
-        line.replacen("]: ", &format!("] {whose}: "), 1)
+    let line = |(warning, schemes): (&Warning, Vec<&str>)| {
+        let of_all = schemes.len() == all.len() && all.len() > 1;
+        warning.line_of(&if of_all { "all".to_owned() } else { schemes.join(", ") })
     };
-    grouped.into_iter().map(told).collect()
+    grouped.into_iter().map(line).collect()
 }
 
 /// What can be said before the run.

@@ -347,7 +347,7 @@ impl RunWriter {
         };
         if let Some(staging) = self.staging {
             let charts = figures::of_run(&outcome);
-            let of_machine = outcome.summary.live_timing.as_ref().map_or_else(Vec::new, figures::of_reality);
+            let of_machine = outcome.summary.live_timing.as_ref().map_or_else(Vec::new, figures::of_live_timing);
             if self.figures {
                 figures::write_all(&[&charts[..], &of_machine].concat(), staging.path())?;
             }
@@ -391,7 +391,7 @@ impl RunWriter {
                 _ => false,
             };
         }
-        summary.checks.extend(summary.live_timing.as_ref().map(tally::of_reality).unwrap_or_default());
+        summary.checks.extend(summary.live_timing.as_ref().map(tally::of_live_timing).unwrap_or_default());
         summary.warnings.clone_from(&self.warnings);
         summary.warnings.extend(self.timeouts.warning(&self.names, &self.identity.labels));
         summary.warnings.extend(warnings::few_flows(&summary.flows.slowdown));
@@ -416,7 +416,8 @@ mod tests {
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::*;
-    use parquet::file::reader::SerializedFileReader;
+    use parquet::basic::Type as PhysicalType;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::{Field, Row};
     use std::fs;
     use xoff_fabric::record::Metric;
@@ -466,6 +467,12 @@ mod tests {
         let outcome = run(Some(&out), true);
         assert_eq!(outcome.directory.as_deref(), Some(out.as_path()));
         assert!(outcome.summary.sound(), "{:?}", outcome.summary.checks);
+
+        let file = SerializedFileReader::try_from(out.join("flows.parquet").as_path()).unwrap();
+        let columns = file.metadata().file_metadata().schema_descr().columns();
+        assert_eq!(columns.len(), tables::FLOWS.columns.len());
+        let fct = columns.iter().find(|column| column.name() == "fct_us").unwrap();
+        assert_eq!((fct.physical_type(), fct.self_type().is_optional()), (PhysicalType::DOUBLE, true));
 
         let flows = read(&out.join("flows.parquet"));
         assert_eq!(flows.len(), 50);

@@ -1,4 +1,4 @@
-//! What is accepted must be physical and finite: grains, headers, offered load, names, pauses.
+//! What is accepted must be physical and finite: time resolutions, headers, offered load, names, pauses.
 
 use super::tests::{load, shown};
 use super::*;

@@ -156,7 +156,7 @@ impl<S: Scheme> World<S> {
         debug_assert_eq!(self.check_conservation(), Ok(()), "packets are not conserved");
     }
 
-    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then completes its records.
+    /// Ends the run for a reason that the caller found; [`World::run`] then completes its records.
     pub fn fail(&mut self, failure: Failure) {
         self.state.failure.get_or_insert(failure);
         self.finish();

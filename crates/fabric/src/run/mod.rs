@@ -355,7 +355,7 @@ impl<S: Scheme> World<S> {
         Progress::Running
     }
 
-    /// Completes the records once: flows still alive get their records.
+    /// Completes the records, once: an active flow gets its record too.
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;

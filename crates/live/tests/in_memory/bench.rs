@@ -45,7 +45,7 @@ pub fn live(loaded: &Loaded) -> Kept {
     live_among(loaded, &mut |_, _| Vec::new()).0
 }
 
-/// The same beside a stranger, and what only a live run has.
+/// As [`live`], with frames that `stranger` writes too; also returns the timing of the live run.
 pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, LiveTiming) {
     let stage = Stage::new(loaded, KEEP).unwrap_or_else(|objections| panic!("{objections:?}"));
     let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new(), scheduling: String::new() };

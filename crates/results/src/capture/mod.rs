@@ -39,7 +39,7 @@ pub enum Origin {
 /// Writes the captures of a run as its frames come.
 pub struct Writer<'a> {
     encoder: Encoder<'a>,
-    commentator: FrameComments,
+    comments: FrameComments,
     files: Vec<Open>,
     /// Bytes of the frame at hand.
     bytes: Vec<u8>,
@@ -58,24 +58,24 @@ struct Open {
 impl<'a> Writer<'a> {
     /// Begins the files in `directory`, a run directory in the making.
     pub fn create(directory: &Path, loaded: &'a Loaded, labels: Vec<String>, origin: Origin) -> io::Result<Writer<'a>> {
-        let commentator = FrameComments::new(Names::of(&loaded.plan), labels);
+        let comments = FrameComments::new(Names::of(&loaded.plan), labels);
         let folder = directory.join(FOLDER);
         if !loaded.captures.is_empty() {
             disk::create_dir(&folder)?;
         }
         let about = about(loaded, origin);
-        let files = loaded.captures.iter().map(|request| open(&folder, request, commentator.names(), &about));
+        let files = loaded.captures.iter().map(|request| open(&folder, request, comments.names(), &about));
         let files = files.collect::<io::Result<_>>()?;
         let multipliers = loaded.schemes.iter().map(|scheme| multiplier_of(&scheme.values)).collect();
         let encoder = Encoder::new(&loaded.plan, multipliers);
-        Ok(Writer { encoder, commentator, files, bytes: Vec::new() })
+        Ok(Writer { encoder, comments, files, bytes: Vec::new() })
     }
 
     pub fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
         for frame in frames {
             let Some(open) = self.files.get_mut(frame.capture as usize) else { continue };
             self.encoder.encode(frame, &mut self.bytes);
-            let comment = self.commentator.comment(frame, self.bytes.len());
+            let comment = self.comments.comment(frame, self.bytes.len());
             open.packet(frame.port, frame.at, (&self.bytes, self.bytes.len()), &comment)?;
         }
         Ok(())

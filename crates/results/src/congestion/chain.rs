@@ -9,7 +9,7 @@ use super::stops::{OfQueue, Stop};
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 
-/// FlowLifetime of a flow, as far as the network is concerned.
+/// Lifetime of a flow, as far as the network is concerned.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowLifetime<'a> {
     pub start: Time,

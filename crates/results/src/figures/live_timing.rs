@@ -5,7 +5,7 @@ use super::colour::PALETTE;
 use crate::live_timing::{LiveTiming, Window};
 
 /// Lateness and slip over the scenario's time, each with its bound.
-pub fn of_reality(live_timing: &LiveTiming) -> Vec<Chart> {
+pub fn of_live_timing(live_timing: &LiveTiming) -> Vec<Chart> {
     if live_timing.windows.is_empty() {
         return Vec::new();
     }
@@ -55,13 +55,13 @@ mod tests {
 
     #[test]
     fn windows_in_which_nothing_was_due_have_no_lateness() {
-        let charts = of_reality(&fixture::live_timing(0.005));
+        let charts = of_live_timing(&fixture::live_timing(0.005));
         let [lateness, slip] = &charts[..] else { panic!("{}", charts.len()) };
         let lines: Vec<&Line> = lateness.lines().collect();
         assert_eq!((lines[1].points.len(), lines[1].points[0]), (9, (2_000.0, 0.9)));
         assert_eq!(lines[2].points, [(1_000.0, 1.0), (10_000.0, 1.0)]);
         assert_eq!(slip.lines().next().unwrap().points.len(), 10);
         let silent = LiveTiming { windows: Vec::new(), ..fixture::live_timing(0.005) };
-        assert!(of_reality(&silent).is_empty());
+        assert!(of_live_timing(&silent).is_empty());
     }
 }

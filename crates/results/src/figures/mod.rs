@@ -31,7 +31,7 @@ pub mod tree;
 pub use choose::{of_comparison, of_run};
 pub use data::json_text;
 pub use draw::{pdf, png, svg};
-pub use live_timing::of_reality;
+pub use live_timing::of_live_timing;
 
 use crate::files::disk;
 use crate::names::scheme_label;

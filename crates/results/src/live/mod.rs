@@ -1,13 +1,13 @@
 //! Live runs beside the simulation of the same scenario and traffic: how far they are apart, in numbers.
 //!
 //! Reading order: `curve` (a quantity over time, and the distance of two), `readings` (what is taken from a run),
-//! `numbers` (what is compared), `sheets` (the tables), `figures`.
+//! `numbers` (what is compared), `tables` (the tables), `figures`.
 
 mod curve;
 mod figures;
 mod numbers;
 mod readings;
-mod sheets;
+mod tables;
 
 use crate::compare::Comparison;
 use crate::figures as drawing;
@@ -114,7 +114,7 @@ impl LiveComparison {
     fn finding(&self) -> String {
         let named = |name: &&str| {
             let number = self.numbers.iter().find(|number| number.of == **name)?;
-            Some(format!("{name} {}", sheets::signed_percent(number.distance_percent()?)))
+            Some(format!("{name} {}", tables::signed_percent(number.distance_percent()?)))
         };
         let parts: Vec<String> = [GOODPUT, MEAN_FCT, PAUSE_FRAMES].iter().filter_map(named).collect();
         let runs = match self.runs.live.len() {
@@ -127,8 +127,8 @@ impl LiveComparison {
     /// The tables of the page, with notes.
     pub fn tables(&self) -> Comparison {
         let summary = self.summary();
-        let mut tables = sheets::tables(&self.numbers, &self.over_time);
-        tables.push(sheets::machine(&self.live()));
+        let mut tables = tables::tables(&self.numbers, &self.over_time);
+        tables.push(tables::machine(&self.live()));
         let mut notes = vec![
             "distance: live less simulated, in per cent of simulated; - where the simulation has 0 and the live run has \
              not."

@@ -54,7 +54,7 @@ pub fn demo() -> Result<(), Stop> {
         "Xoff compares {} on the victim-flow scenario.\n\n\
          Two long flows and some mice share a link. F1 and the mice continue to a receiver that 14 other hosts hit with a \
          burst; F0 goes elsewhere and crosses no congested port. PFC pauses the shared link all the same, and F0 loses \
-         throughput. Does its congestion control misclassify F0 and cut it too?\n",
+         throughput. Does its congestion control misclassify F0 and cut it too?\n\n",
         DEMO_SCHEMES.iter().map(|name| scheme_label(name)).collect::<Vec<_>>().join(", ")
     );
     let shown = show(&wrap::folded(&intro, wrap::columns()));
