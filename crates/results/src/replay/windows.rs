@@ -237,19 +237,28 @@ fn gbps(bytes: u64, us: f64) -> f64 {
 
 /// The next resolution: sums, and of queues the longest.
 fn coarser(cells: &[Cell]) -> Vec<Cell> {
-    let mut coarse: Vec<Cell> = cells.iter().map(|cell| Cell { window: cell.window / STEP, ..*cell }).collect();
-    // By window already; within one the ports of each fine window come in order.
-    coarse.sort_by_key(|cell| (cell.window, cell.port));
-    coarse.dedup_by(|next, kept| {
-        let same = (next.window, next.port) == (kept.window, kept.port);
-        if same {
-            kept.tx_bytes += next.tx_bytes;
-            kept.queue_bytes = kept.queue_bytes.max(next.queue_bytes);
-            kept.paused_us += next.paused_us;
-            kept.marks += next.marks;
+    let mut coarse: Vec<Cell> = Vec::with_capacity(cells.len() / 2);
+    // By port, where its last cell is.
+    let mut last: Vec<usize> = vec![usize::MAX; cells.iter().map(|cell| cell.port as usize + 1).max().unwrap_or(0)];
+    for window in cells.chunk_by(|a, b| a.window / STEP == b.window / STEP) {
+        let first = coarse.len();
+        for cell in window {
+            let at = &mut last[cell.port as usize];
+            match coarse[first..].get_mut(at.wrapping_sub(first)) {
+                Some(kept) => {
+                    kept.tx_bytes += cell.tx_bytes;
+                    kept.queue_bytes = kept.queue_bytes.max(cell.queue_bytes);
+                    kept.paused_us += cell.paused_us;
+                    kept.marks += cell.marks;
+                }
+                None => {
+                    *at = coarse.len();
+                    coarse.push(Cell { window: cell.window / STEP, ..*cell });
+                }
+            }
         }
-        same
-    });
+        coarse[first..].sort_unstable_by_key(|cell| cell.port);
+    }
     coarse
 }
 

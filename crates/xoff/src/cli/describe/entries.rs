@@ -93,10 +93,10 @@ impl Entry {
 
 /// Case, hyphens and underscores are soon mistaken, and distinguish nothing.
 fn same(a: &str, b: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
-    };
-    letters(a) == letters(b)
+    fn letters(text: &str) -> impl Iterator<Item = char> {
+        text.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase)
+    }
+    letters(a).eq(letters(b))
 }
 
 /// All entries in the order in which they are printed.
