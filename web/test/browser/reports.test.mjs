@@ -11,42 +11,37 @@ before(async () => {
 after(() => browser.close());
 
 /** Figures are made when they come into sight. */
-async function scrollThrough(page) {
-  const height = await page.evaluate(() => document.documentElement.scrollHeight);
-  for (let y = 0; y < height + 3000; y += 800) {
-    await page.evaluate((to) => window.scrollTo(0, to), y);
-    await page.waitForTimeout(30);
-  }
-  await page.evaluate(() => window.scrollTo(0, 0));
-}
+const scrollThrough = (page) =>
+  page.evaluate(async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight + 800; y += 800) {
+      window.scrollTo(0, y);
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    }
+    window.scrollTo(0, 0);
+  });
 
 const unfold = (page) => page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
 
 for (const [kind, url] of Object.entries(given.reports)) {
-  test(`the report of a ${kind} stands alone`, async () => {
+  test(`the report of a ${kind} stands alone, sorts, moves and saves`, async () => {
     // Colours do not depend on the width, nor the layout on colours.
-    for (const [width, colorScheme] of [[1400, "light"], [420, "dark"]]) {
+    for (const [width, colorScheme] of [[420, "dark"], [1400, "light"]]) {
       const { page, trouble, close } = await openPage(browser, url, { viewport: { width, height: 900 }, colorScheme });
       const what = `report of a ${kind}, ${width} pixels, ${colorScheme}`;
       await scrollThrough(page);
       await assertFits(page, what);
       await unfold(page);
       await assertSound(page, trouble, what);
+      if (width > 1000) {
+        await assertSorts(page);
+        await assertMoves(page);
+        await page.emulateMedia({ media: "print" });
+        await assertStill(page);
+        assert.deepEqual(trouble, [], what);
+      }
       await close();
     }
     await screenshots(browser, url, `report-${kind.replace(/\W/g, "-")}`, (page) => page.waitForTimeout(300));
-  });
-
-  test(`the report of a ${kind} sorts, moves and saves`, async () => {
-    const { page, trouble, close } = await openPage(browser, url);
-    await scrollThrough(page);
-    await unfold(page);
-    await assertSorts(page);
-    await assertMoves(page);
-    await page.emulateMedia({ media: "print" });
-    await assertStill(page);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test(`the report of a ${kind} needs no script`, async () => {
@@ -119,7 +114,7 @@ async function assertSaves(page, figure) {
 /** Without a script and on paper there are the drawings. */
 async function assertStill(page) {
   assert.equal(await page.locator(".live:visible").count(), 0, "nothing moves");
-  for (const one of await page.locator(".still").all()) assert.ok(await one.isVisible(), "every drawing is shown");
+  assert.equal(await page.locator(".still:visible").count(), await page.locator(".still").count(), "every drawing is shown");
 }
 
 test("a wide table takes the window's width before it is scrolled, and shows that it goes on", async () => {
