@@ -17,9 +17,9 @@ use xoff_engine::rng::{Rng, stream};
 use xoff_scenario::dictionary;
 
 /// Changed inputs per target, without `XOFF_FUZZ_CASES`.
-const CASES: u64 = 150;
+const CASES: u64 = 100;
 /// More of them for what people write by hand.
-const CASES_BY_HAND: [(&str, u64); 4] = [("scenario", 3_000), ("set", 1_000), ("hpcc", 2_400), ("htsim", 600)];
+const CASES_BY_HAND: [(&str, u64); 4] = [("scenario", 1_500), ("set", 500), ("hpcc", 1_200), ("htsim", 300)];
 /// Targets whose own seeds must all be accepted.
 const WHOLE_SEEDS: [&str; 2] = ["scenario", "hpcc"];
 /// A target that panics as often is not tried further.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 use xoff_engine::rng::stream;
 use xoff_yardstick::{found, plain_python, skip, tshark};
@@ -50,10 +50,16 @@ const ROOT: &str = "as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMI
 /// 10 Gb/s become 10 Mb/s, a frame each millisecond: easy for a busy machine.
 const K: [&str; 4] = ["--dilation", "1000", "--max-frozen", "100%"];
 
-/// Runs share the processors with no other test of this program.
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+static RUNS: RwLock<()> = RwLock::new(());
+
+/// No other live run of this program, where times or what is left behind are looked at.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    RUNS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Beside other live runs that do not mind.
+fn beside_others() -> RwLockReadGuard<'static, ()> {
+    RUNS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A bench on which `xoff live` runs; `None`, said loudly, where it may not.
@@ -127,7 +133,7 @@ fn first_flow(bench: &Bench, run: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn frames_are_those_of_the_simulation() {
-    let _alone = alone();
+    let _others = beside_others();
     let Some(bench) = bench() else { return };
     bench.ok(&[&["live", "s.toml", "--out", "live", "--quiet"][..], &K].concat());
     bench.ok(&["run", "s.toml", "--out", "simulated", "--quiet"]);
@@ -151,7 +157,7 @@ fn frames_are_those_of_the_simulation() {
 
 #[test]
 fn tshark_finds_no_frame_malformed() {
-    let _alone = alone();
+    let _others = beside_others();
     let (Some(bench), Some(tshark)) = (bench(), found(tshark())) else { return };
     bench.ok(&[&["live", "s.toml", "--out", "live", "--quiet", "--scheme", "hpcc"][..], &K].concat());
     let file = bench.path.join("live/captures/all.pcapng");
@@ -170,7 +176,7 @@ fn tshark_finds_no_frame_malformed() {
 
 #[test]
 fn a_command_in_a_namespace_sees_frames() {
-    let _alone = alone();
+    let _others = beside_others();
     let Some(bench) = bench() else { return };
     let Some(_) = found(plain_python()) else { return };
     let script = "import socket\ns = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n\
@@ -294,7 +300,7 @@ fn holds(run: &Value, check: &str) -> bool {
 
 #[test]
 fn three_processes_make_a_network_and_wait_for_each_other() {
-    let _alone = alone();
+    let _others = beside_others();
     let Some((bench, text)) = attached("--dilation 20000", "60s", "2") else { return };
     for name in ["h0", "sw", "h1"] {
         let run = json(&bench, &format!("{name}/run.json"));
@@ -320,7 +326,7 @@ fn three_processes_make_a_network_and_wait_for_each_other() {
 
 #[test]
 fn a_partner_that_is_absent_or_runs_something_else_is_named() {
-    let _alone = alone();
+    let _others = beside_others();
     let cases = [
         ("", "2s", "nothing was heard of h1 within 2 s"),
         ("--dilation 20000 --set traffic.0.flow.0.size=60KB", "60s", "h1 runs another scenario"),
@@ -336,7 +342,7 @@ fn a_partner_that_is_absent_or_runs_something_else_is_named() {
 
 #[test]
 fn precedence_is_said_and_optional() {
-    let _alone = alone();
+    let _others = beside_others();
     let Some(bench) = bench() else { return };
     let scheduling = |args: &[&str]| {
         let tiny = ["live", "s.toml", "--no-out", "--set", "run.stop=1us", "--json"];
@@ -351,7 +357,7 @@ fn precedence_is_said_and_optional() {
     assert!(stderr(&said).contains("nice level -20") && stderr(&said).contains("--no-nice"), "{}", stderr(&said));
 }
 
-const KILLS: u32 = 50;
+const KILLS: u32 = 51;
 
 /// Processes that were started in a folder and are still there.
 fn processes_in(folder: &Path) -> Vec<PathBuf> {
@@ -383,14 +389,21 @@ fn runs_that_are_killed_leave_nothing() {
     bench.write("long.toml", changed(&long, "stop = \"3ms\"", "stop = \"1s\""));
     let folder = bench.path.canonicalize().unwrap();
     let before = belongings();
-    let mut random = stream(5, "kills", 0);
-    for kill in 0..KILLS as usize {
-        let args = [&["live", "long.toml", "--out", "out", "--quiet"][..], &K].concat();
-        let child = common::spawn_with_signals(bench.command(&args).stderr(Stdio::null()));
-        // From before anything is built to long after frames have begun to flow.
-        std::thread::sleep(Duration::from_millis(400).mul_f64(random.unit()));
-        signalled(child, ["-KILL", "-INT", "-TERM"][kill % 3]);
-    }
+    std::thread::scope(|scope| {
+        for signal in ["-KILL", "-INT", "-TERM"] {
+            let bench = &bench;
+            scope.spawn(move || {
+                let mut random = stream(5, signal, 0);
+                for _ in 0..KILLS / 3 {
+                    let args = [&["live", "long.toml", "--out", "out", "--quiet"][..], &K].concat();
+                    let child = common::spawn_with_signals(bench.command(&args).stderr(Stdio::null()));
+                    // From before anything is built to long after frames have begun to flow.
+                    std::thread::sleep(Duration::from_millis(400).mul_f64(random.unit()));
+                    signalled(child, signal);
+                }
+            });
+        }
+    });
     assert_eq!(processes_in(&folder), Vec::<PathBuf>::new());
     assert_eq!(belongings(), before);
     // What a killed writer left is known for what it is a moment later, and goes with the next run of that name.

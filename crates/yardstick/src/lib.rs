@@ -110,7 +110,7 @@ pub fn python(packages: &[&str]) -> Result<PathBuf, Missing> {
         say(&format!(
             "INSTALLING {package} (Python package, below the target folder), to read results with another program"
         ));
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
+        let pip = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", package];
         if !quiet(Command::new(&interpreter).args(pip)).status().is_ok_and(|status| status.success()) {
             return Err(missing(package));
         }

@@ -236,10 +236,6 @@ impl AckFeedback {
         let mbps = |bps: f64| (bps / 1e6).round() as u32;
         AckFeedback { credit, credit_mbps: mbps(credit_bps), advertised_mbps: mbps(advertised_bps) }
     }
-    /// C_R
-    pub fn credit(&self) -> u16 {
-        self.credit
-    }
     fn frame_content(&self) -> FrameContent {
         let AckFeedback { credit, credit_mbps, advertised_mbps } = *self;
         let mut bytes = credit.to_be_bytes().to_vec();

@@ -1,18 +1,12 @@
 //! MLCC between two datacentres: the paper's experiments 1 and 2 in small, and its loops one by one.
 
 use crate::bench::*;
-use crate::common::Script;
-use std::sync::{Arc, Mutex};
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::packet::IntStack;
+use xoff_fabric::capture::{Body, Capture, Frame, Reply};
 use xoff_fabric::plan::{ProbeTarget, Thresholds};
 use xoff_fabric::record::Metric;
-use xoff_fabric::scheme::*;
 use xoff_fabric::topology::{LinkSpec, TwoDc, two_dc};
 use xoff_fabric::traffic::FlowSpec;
-use xoff_fabric::world::World;
-use xoff_schemes::Configured;
-use xoff_schemes::mlcc::{Cp, Feedback, Mlcc, Np, Pfq, Rp};
 
 fn link(gbps: u64, us: u64) -> LinkSpec {
     LinkSpec { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us) }
@@ -264,71 +258,27 @@ fn mlcc_2_within_a_datacentre_it_is_hpcc() {
     assert_eq!(run("mlcc", &[]), run("hpcc", &[("round_trip", "pair")]));
 }
 
-/// MLCC, with a record of what receivers feed back.
-struct Watched(Mlcc, Arc<Mutex<Vec<(Time, u16)>>>);
-struct WatchedNp(Np, Arc<Mutex<Vec<(Time, u16)>>>);
-
-impl NotificationPoint for WatchedNp {
-    type Feedback = Feedback;
-    fn feeds_back_in_acks(&self) -> bool {
-        self.0.feeds_back_in_acks()
-    }
-    fn on_telemetry(&mut self, now: Time, int: &IntStack) {
-        self.0.on_telemetry(now, int);
-    }
-    fn ack_feedback(&mut self, now: Time) -> Option<Feedback> {
-        let feedback = self.0.ack_feedback(now);
-        if let Some(Feedback::InAck(in_ack)) = &feedback {
-            self.1.lock().unwrap().push((now, in_ack.credit()));
-        }
-        feedback
-    }
-}
-
-impl Scheme for Watched {
-    type Feedback = Feedback;
-    type Cp = Cp;
-    type Np = WatchedNp;
-    type Rp = Rp;
-    type Transit = Pfq;
-    type Switch = Absent;
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        self.0.congestion_point(at)
-    }
-    fn notification_point(&self, of: &FlowFacts) -> WatchedNp {
-        WatchedNp(self.0.notification_point(of), self.1.clone())
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        self.0.reaction_point(of)
-    }
-    fn transit(&self, of: &FlowFacts) -> Option<Pfq> {
-        self.0.transit(of)
-    }
-    fn format(&self) -> Format {
-        self.0.format()
-    }
-    fn format_inter_domain(&self) -> Format {
-        self.0.format_inter_domain()
-    }
-}
-
 #[test]
 fn mlcc_10_4_credits_match_once_per_far_round_trip() {
-    let mut net = two_datacentres(1, 100);
-    net.plan.run.stop = Time::from_ms(3);
-    net.plan.run.stop_when_idle = false;
-    let spec = endless(0, node(&net, "h0"), node(&net, "h12"));
-    static SPEC: xoff_schemes::param::SchemeSpec = Mlcc::SPEC;
-    let fed_back: Arc<Mutex<Vec<(Time, u16)>>> = Arc::default();
-    let scheme = Watched(Mlcc::configure(&SPEC.values(None)), fed_back.clone());
-    let mut world = World::new(net.plan, vec![scheme], vec![Script::flows(vec![(Time::ZERO, spec)])]);
+    let mut bench = Bench::new(two_datacentres(1, 100), scheme("mlcc", &[]));
+    bench.start(Time::ZERO, endless(0, node(&bench.net, "h0"), node(&bench.net, "h12")));
+    let receiver = (0..bench.net.plan.ports() as u32).find(|&at| bench.net.plan.port_name(at).starts_with("h12->"));
+    let mut world = bench.world(Time::from_ms(3));
+    let ports = receiver.into_iter().collect();
+    world.capture(vec![Capture { ports, from: Time::from_ms(1), until: Time::NEVER, frames: u64::MAX }]);
     world.run_to_end();
     assert_eq!(world.check_conservation(), Ok(()));
+    // The credit is the first field of what an ACK feeds back.
+    let credit = |frame: &Frame| match &frame.body {
+        Body::Reply(Reply { content: Some(content), .. }) => {
+            Some((frame.at, u16::from_be_bytes(*content.bytes.first_chunk()?)))
+        }
+        _ => None,
+    };
+    let credits: Vec<(Time, u16)> = world.taps().frames.iter().filter_map(credit).collect();
     // From the gateway to the receiver and back: 22 us of propagation, 0.7 us of transmission, and
     // on average half a packet's gap at either end.
-    let fed_back = fed_back.lock().unwrap();
-    let settled: Vec<&(Time, u16)> = fed_back.iter().filter(|(at, _)| *at >= Time::from_ms(1)).collect();
-    let (first, last) = (settled[0], settled[settled.len() - 1]);
+    let (first, last) = (credits[0], credits[credits.len() - 1]);
     let round_trip = (last.0 - first.0).as_us() / f64::from(last.1 - first.1);
     assert!((22.7..23.3).contains(&round_trip), "{round_trip} us per match");
 }
