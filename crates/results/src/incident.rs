@@ -103,7 +103,7 @@ impl Warning {
         format!("warning[{}]: {}", self.kind, self.text())
     }
 
-    /// As [`Warning::line`], with the schemes that it concerns.
+    /// For terminals, with the schemes that it concerns: `warning[KIND] SCHEMES: ...`.
     pub fn line_of(&self, schemes: &str) -> String {
         format!("warning[{}] {schemes}: {}", self.kind, self.text())
     }
