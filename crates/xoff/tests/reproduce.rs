@@ -197,6 +197,16 @@ fn every_experiment_is_in_order_at_every_scale() {
     }
 }
 
+/// With the constants of its authors' snippet TIMELY loses throughput for as long as the PCN paper says: 60 ms (Fig. 2).
+#[test]
+fn timely_is_back_after_60_ms_in_fig_2_of_pcn() {
+    let bench = Bench::new();
+    let found: Value = serde_json::from_str(&bench.ok(&["reproduce", "pcn-fig2", "--json", "--out", "out"])).unwrap();
+    let claim = found["claims"].as_array().unwrap().iter().find(|claim| claim["id"] == "pcn-c014").unwrap();
+    let lost_ms = claim["values"][0]["mean"].as_f64().unwrap();
+    assert!((54.0..=66.0).contains(&lost_ms), "{claim}");
+}
+
 /// Every choice of every open point, those that no reading takes too.
 #[test]
 fn every_choice_can_be_run() {

@@ -82,7 +82,7 @@ params! {
         d_min "D_minRTT": Time = "20us" if DMinFrom::Fixed, from "the HPCC authors' simulator";
         /// additive step of the rate
         delta "delta": Rate = "line/1000",
-            from "paper: 10 Mb/s at 10G; in proportion elsewhere, as in the HPCC authors' simulator";
+            from "paper and the authors' snippet: 10 Mb/s at 10G; in proportion elsewhere, as in the HPCC authors' simulator";
         /// floor of the sending rate
         rate_min "R_min": Rate = "line/1000",
             from "assumption; the HPCC authors have 100 Mb/s in code and 1 Gb/s in scripts";
@@ -105,8 +105,7 @@ const PRESETS: &[Preset] = presets! {
     }
     "pcn" from "PCN (NSDI 2020): segments of 64 KB, paced" { update = "segment" }
     "snippet" from "the authors' published snippet with the constants in it, paced by packet; segments as in PCN" {
-        snippet = "true", gain = "0.02", t_low = "0us", t_high = "1ms", d_min_from = "base-rtt",
-        delta = "10Mbps", delta_hai = "50Mbps", update = "segment",
+        snippet = "true", gain = "0.02", t_low = "0us", t_high = "1ms", d_min_from = "base-rtt", update = "segment",
     }
 };
 

@@ -185,16 +185,17 @@ fn timely_6_the_snippet_has_constants_of_its_own() {
     // Far below the paper's T_low, and still by the gradient: 0.98 x 0.6 - 0.02 x 10 = 0.388 us.
     let before = rp.rate_bps / 1e9;
     assert_close(&rates_apart(&mut rp, 60, &[120.0]), &[before * (1.0 - 0.8 * 0.388 / 30.0)], 1e-9);
-    // Half as long as the base round trip after the last: half of 10 Mb/s, at any line rate.
+    // Its comment has 10 Mb/s "for 10Gbps line rate", so 40 Mb/s here; half as long as the base round trip after the
+    // last, half of it.
     rp.difference = -1e6;
     rp.rate_bps = 20e9;
-    assert_close(&rates_apart(&mut rp, 15, &[31.0]), &[20.005], 1e-9);
-    // The fifth fall in a row has 50 Mb/s.
+    assert_close(&rates_apart(&mut rp, 15, &[31.0]), &[20.02], 1e-9);
+    // The fifth fall in a row has five times as much, 200 Mb/s.
     rp.stage = 4;
-    assert_close(&rates_apart(&mut rp, 60, &[30.0]), &[20.055], 1e-9);
+    assert_close(&rates_apart(&mut rp, 60, &[30.0]), &[20.22], 1e-9);
     // Between the paper's T_high of 500 us and 1 ms only the gradient counts; above 1 ms the excess.
     rp.difference = -1e9;
-    assert_close(&rates_apart(&mut rp, 60, &[900.0]), &[20.065], 1e-9);
+    assert_close(&rates_apart(&mut rp, 60, &[900.0]), &[20.26], 1e-9);
     let before = rp.rate_bps / 1e9;
     assert_close(&rates_apart(&mut rp, 60, &[1250.0]), &[before * (1.0 - 0.8 * 0.2)], 1e-9);
     // Once per 64 KB, and each path has its own D_min.
