@@ -31,6 +31,37 @@ impl Estimate {
         Some(Estimate { mean, half_width, count })
     }
 
+    /// What follows from all values together, with what follows from all but one, for each of them (the jackknife).
+    pub fn of_all(whole: f64, without_one: &[f64]) -> Estimate {
+        let count = without_one.len();
+        let finite = whole.is_finite() && without_one.iter().all(|value| value.is_finite());
+        let half_width = (count > 1 && finite).then(|| {
+            let mean = without_one.iter().sum::<f64>() / count as f64;
+            let squares = without_one.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            student::quantile(0.05, count - 1) * (squares * (count - 1) as f64 / count as f64).sqrt()
+        });
+        Estimate { mean: whole, half_width, count }
+    }
+
+    /// The median, and how far the 95 % interval of the order statistics reaches from it; fewer than six values have
+    /// none. `None` without any value that is a number.
+    pub fn of_median(values: &[f64]) -> Option<Estimate> {
+        let mut values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        let count = values.len();
+        let middle = *values.get(count / 2)?;
+        let median = if count.is_multiple_of(2) { (values[count / 2 - 1] + middle) / 2.0 } else { middle };
+        // Values below the median are as many as heads of a coin: the ranks that leave 2.5 % on either side.
+        let (mut rank, mut tail, mut chance) = (0, 0.0, 0.5_f64.powi(count as i32));
+        while tail + chance <= 0.025 {
+            tail += chance;
+            chance *= (count - rank) as f64 / (rank + 1) as f64;
+            rank += 1;
+        }
+        let half_width = (rank > 0).then(|| (median - values[rank - 1]).max(values[count - rank] - median));
+        Some(Estimate { mean: median, half_width: half_width.filter(|half| half.is_finite()), count })
+    }
+
     /// `12.3 ± 0.4 us`, the interval in the mean's digits and unit; without it where seeds change nothing.
     pub fn text(&self, show: fn(f64) -> String) -> String {
         self.half_width.map_or_else(|| show(self.mean), |half| plus_minus(self.mean, half, show))
@@ -40,6 +71,27 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_interval() {
+        let values = [1.0, 2.0, 3.0, 4.0, 9.0];
+        let whole = values.iter().sum::<f64>() / 5.0;
+        let without = values.map(|value| (5.0 * whole - value) / 4.0);
+        let (of, mean) = (Estimate::of_all(whole, &without), Estimate::of(&values).unwrap());
+        assert!((of.half_width.unwrap() / mean.half_width.unwrap() - 1.0).abs() < 1e-12);
+        assert_eq!(Estimate::of_all(f64::INFINITY, &without).half_width, None);
+    }
+
+    #[test]
+    fn medians_have_the_interval_of_order_statistics() {
+        // Tables of the sign test: six values, first and last; ten, second and ninth; twenty, sixth and fifteenth.
+        let of = |count: i32| Estimate::of_median(&(1..=count).map(f64::from).collect::<Vec<_>>()).unwrap();
+        assert_eq!((of(5).mean, of(5).half_width), (3.0, None));
+        assert_eq!((of(6).mean, of(6).half_width), (3.5, Some(2.5)));
+        assert_eq!((of(10).mean, of(10).half_width), (5.5, Some(3.5)));
+        assert_eq!((of(20).mean, of(20).half_width), (10.5, Some(4.5)));
+        assert_eq!(Estimate::of_median(&[f64::NAN]), None);
+    }
 
     #[test]
     fn intervals_are_students() {

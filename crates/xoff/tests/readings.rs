@@ -138,7 +138,7 @@ fn what_is_long_is_run_under_some_readings() {
 }
 
 #[test]
-fn a_verdict_needs_a_majority_of_seeds() {
+fn a_verdict_needs_seeds_that_decide_it() {
     let bench = toy();
     let claims = r#"[[claim]]
 id = "toy-c1"
@@ -154,16 +154,28 @@ POOLED
         bench.write("claims/toy.toml", text.replace("POOLED", pooled));
         json(&bench, &[])["claims"][0].clone()
     };
-    let wide = verdict(0.0, 1e9, "");
+    let wide = verdict(-1e9, 1e9, "");
     assert_eq!((&wide["verdict"], &wide["seeds"]["in_range"]), (&Value::from("holds"), &Value::from(2)));
     let mean = wide["values"][0]["mean"].as_f64().unwrap();
     let half = wide["values"][0]["half_width"].as_f64().unwrap();
     assert!(half > 1e-3, "the seeds must differ for this test");
-    // Around the mean, without either seed: both are off by the same.
+    // Around the mean, without either seed: both are off by the same, and their interval is far wider than the range.
     let narrow = verdict(mean - half * 1e-3, mean + half * 1e-3, "");
-    assert_eq!((&narrow["verdict"], &narrow["seeds"]["in_range"]), (&Value::from("does not hold"), &Value::from(0)));
-    let pooled = verdict(mean - half * 1e-3, mean + half * 1e-3, "pooled = true");
-    assert_eq!((&pooled["verdict"], &pooled["seeds"]), (&Value::from("holds"), &Value::Null));
+    assert_eq!((&narrow["verdict"], &narrow["seeds"]["in_range"]), (&Value::from("undecided"), &Value::from(0)));
+    assert_eq!(narrow["in_range"], "undecided");
+    assert!(narrow["seeds_needed"].as_u64().unwrap() > 100_000, "{narrow}");
+    // Beyond the interval, and all of it.
+    assert_eq!(verdict(mean + 1.1 * half, mean + 2.0 * half, "")["verdict"], "does not hold");
+    // The jackknife of a mean is its interval; seeds by themselves do not count then.
+    let sum = verdict(mean - 1.1 * half, mean + 1.1 * half, "over_seeds = \"sum\"");
+    assert_eq!((&sum["verdict"], &sum["seeds"]), (&Value::from("holds"), &Value::Null));
+    assert_eq!(verdict(mean - 0.9 * half, mean + half, "over_seeds = \"sum\"")["verdict"], "undecided");
+    // A median of two has no interval.
+    let median = verdict(mean - half, mean + half, "over_seeds = \"median\"");
+    assert_eq!((&median["verdict"], &median["seeds_needed"]), (&Value::from("undecided"), &Value::from(6)));
+    // Seeds are added until it is decided, or there are as many as may be.
+    let added = |most: &str| json(&bench, &["--max-seeds", most])["claims"][0]["values"][0]["seeds"].clone();
+    assert_eq!((added("5"), added("0"), added("50")), (5.into(), 2.into(), 8.into()));
 }
 
 #[test]

@@ -7,11 +7,12 @@ use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::interpretation_set::InterpretationSet;
 use crate::reproduce::report;
-use crate::reproduce::runner::RunOptions;
+use crate::reproduce::runner::{Budget, RunOptions};
 use crate::reproduce::scale::Scale;
 use crate::reproduce::search::{Prepared, STATED, Search};
 use crate::reproduce::{Reproduced, Reproduction, Spent};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use xoff_results::figures;
@@ -43,6 +44,13 @@ pub struct ReproduceArgs {
     /// The first of these seeds, to see whether others say the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     first_seed: Option<u64>,
+    /// Adds seeds to experiments whose claims are undecided, up to so many of each; 0 adds none [default: 20, at scale
+    /// quick 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    max_seeds: Option<u64>,
+    /// CPU time that seeds for undecided claims may take in all, in hours
+    #[arg(long, value_name = "HOURS", default_value = "4", value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    budget: u64,
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
@@ -61,6 +69,9 @@ pub struct ReproduceArgs {
     #[command(flatten)]
     show: ShowArgs,
 }
+
+/// Seeds of an experiment with undecided claims, unless told otherwise.
+const MAX_SEEDS: u64 = 20;
 
 /// The folder of finished runs.
 const RUNS: &str = "runs";
@@ -81,7 +92,9 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let options = options(args, &workplace);
     let mut made: Option<Reproduced> = None;
     let mut spent = Spent::new();
-    for (set, reproduction) in sets.iter().zip(&prepared) {
+    for (index, (set, reproduction)) in sets.iter().zip(&prepared).enumerate() {
+        // Other readings are shown beside the main one with the seeds that experiments have.
+        let options = if index == 0 { options.clone() } else { RunOptions { budget: Budget::NONE, ..options.clone() } };
         let bar = bar(args, reproduction.expected_cpu_seconds() / options.jobs as f64, &set.name());
         let watch = |at| bar.update(&at);
         let judgement = reproduction.verdicts(&options, &watch)?;
@@ -135,6 +148,11 @@ fn options(args: &ReproduceArgs, workplace: &Workplace) -> RunOptions {
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
         folder: workplace.path().to_owned(),
         any_build: args.any_build,
+        more_seeds: BTreeMap::new(),
+        budget: Budget {
+            max_seeds: args.max_seeds.unwrap_or(if args.scale == Scale::Quick { 0 } else { MAX_SEEDS }),
+            cpu_seconds: args.budget as f64 * 3600.0,
+        },
     }
 }
 

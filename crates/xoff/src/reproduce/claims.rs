@@ -31,9 +31,25 @@ pub struct Claim {
     pub not_judged: String,
     /// Why nothing could make it fail: it is shown, and counts in no percentage. Empty for all others.
     pub cannot_fail: String,
-    /// Whether its numbers mean something only over all seeds together, as counts of rare events do.
-    pub pooled: bool,
+    /// Why the paper's own numbers exclude it: it is shown, and counts in a percentage of its own. Empty for all others.
+    pub contradicted: String,
+    /// Comparisons of the paper's numbers that show it; all are true.
+    pub arithmetic: Vec<Text>,
+    pub over_seeds: OverSeeds,
 }
+
+/// What a claim's numbers are, of those of its seeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OverSeeds {
+    Mean,
+    /// That of all seeds together: a single seed has too few rare events to count.
+    Sum,
+    /// Where a single seed would decide the mean.
+    Median,
+}
+
+const OVER_SEEDS: [(&str, OverSeeds); 3] =
+    [("mean", OverSeeds::Mean), ("sum", OverSeeds::Sum), ("median", OverSeeds::Median)];
 
 const SCALES: [(&str, Scale); 3] = [("quick", Scale::Quick), ("standard", Scale::Standard), ("full", Scale::Full)];
 
@@ -57,11 +73,19 @@ impl Claim {
             diagnosis: table.text_or("diagnosis", "")?.value,
             not_judged: table.text_or("not_judged", "")?.value,
             cannot_fail: table.text_or("cannot_fail", "")?.value,
-            pooled: table.flag_or("pooled", false)?,
+            contradicted: table.text_or("contradicted", "")?.value,
+            arithmetic: table.take_texts("arithmetic")?.unwrap_or_default(),
+            over_seeds: table.choice_or("over_seeds", &OVER_SEEDS, "mean")?,
             id,
         };
         if !claim.not_judged.is_empty() && !claim.cannot_fail.is_empty() {
             return Err(table.error("not_judged", "a claim that is not judged cannot be one that `cannot_fail`"));
+        }
+        if claim.contradicted.is_empty() != claim.arithmetic.is_empty() {
+            return Err(table.place().error(format!(
+                "the claim `{}` needs both `contradicted`, the reason, and `arithmetic` that shows it",
+                claim.id.value
+            )));
         }
         if claim.direction.is_none() && claim.range.is_none() && claim.not_judged.is_empty() {
             let error = table.place().error(format!("the claim `{}` cannot be checked", claim.id.value));

@@ -35,17 +35,22 @@ pub enum Evaluated {
 impl Scope {
     /// Over means of seeds.
     pub fn new(data: &Arc<Data>, experiment: &str) -> Scope {
-        Scope::with(data, experiment, None)
+        Scope::with(data, experiment, Taken::All)
     }
 
-    fn with(data: &Arc<Data>, experiment: &str, seed: Option<usize>) -> Scope {
+    fn with(data: &Arc<Data>, experiment: &str, seed: Taken) -> Scope {
         let (data, experiment) = (data.clone(), experiment.to_owned());
         Scope(Arc::new(Look { data, experiment, seed, not_run: AtomicBool::default(), seeds: AtomicUsize::default() }))
     }
 
     /// Scope of one seed.
     pub fn of_seed(&self, seed: usize) -> Scope {
-        Scope::with(&self.0.data, &self.0.experiment, Some(seed))
+        Scope::with(&self.0.data, &self.0.experiment, Taken::One(seed))
+    }
+
+    /// Over means of all seeds but one.
+    pub fn without_seed(&self, seed: usize) -> Scope {
+        Scope::with(&self.0.data, &self.0.experiment, Taken::AllBut(seed))
     }
 
     /// The most seeds of any cell that the expressions so far asked for.
@@ -213,12 +218,21 @@ fn chained_comparison(text: &str) -> bool {
     false
 }
 
+/// The seeds that numbers are taken from.
+#[derive(Clone, Copy)]
+enum Taken {
+    /// Their mean.
+    All,
+    One(usize),
+    /// The mean of the others.
+    AllBut(usize),
+}
+
 /// Looks up runs for one expression.
 struct Look {
     data: Arc<Data>,
     experiment: String,
-    /// `None`: means over seeds.
-    seed: Option<usize>,
+    seed: Taken,
     /// Whether it asked for something that this scale does not run.
     not_run: AtomicBool,
     /// The most seeds of any cell it asked for.
@@ -338,8 +352,14 @@ impl Look {
 
     fn number(&self, cell: &Cell, measure: &str) -> f64 {
         match self.seed {
-            None => cell.estimate(measure).map_or(f64::NAN, |estimate| estimate.mean),
-            Some(seed) => {
+            Taken::All => cell.estimate(measure).map_or(f64::NAN, |estimate| estimate.mean),
+            Taken::AllBut(seed) => {
+                let others = cell.seeds.iter().enumerate().filter(|&(at, _)| at != seed || cell.seeds.len() == 1);
+                let values: Vec<f64> =
+                    others.filter_map(|(_, run)| run.measured.numbers.get(measure).copied()).collect();
+                Estimate::of(&values).map_or(f64::NAN, |estimate| estimate.mean)
+            }
+            Taken::One(seed) => {
                 run_of(cell, seed).and_then(|run| run.measured.numbers.get(measure).copied()).unwrap_or(f64::NAN)
             }
         }
@@ -375,7 +395,7 @@ impl Look {
             return Ok(Curve { x: vec![1.0, 2.0], y: vec![1.0, 1.0] });
         }
         let first = curves.first().ok_or_else(|| invalid(format!("`{measure}` is a number, not a curve")))?;
-        if let Some(seed) = self.seed {
+        if let Taken::One(seed) = self.seed {
             let own = run_of(cell, seed).and_then(|run| run.measured.curves.get(measure));
             return own.cloned().ok_or_else(|| invalid(format!("not every seed has the curve `{measure}`")));
         }

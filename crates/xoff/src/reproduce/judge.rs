@@ -1,8 +1,8 @@
 //! From a claim and the runs to a verdict.
 
-use super::claims::Claim;
+use super::claims::{Claim, OverSeeds};
 use super::expression::{Data, Evaluated, Scope};
-use super::report_data::{ClaimResult, Seeds, Verdict};
+use super::report_data::{Answer, ClaimResult, Seeds, Verdict};
 use super::results::Estimate;
 use super::scale::Scale;
 use std::sync::Arc;
@@ -17,13 +17,14 @@ const MOST_SHOWN: usize = 6;
 #[derive(Default)]
 struct Clauses {
     values: Vec<Estimate>,
-    direction: Option<bool>,
-    in_range: Option<bool>,
+    direction: Option<Answer>,
+    in_range: Option<Answer>,
     seeds: Option<Seeds>,
 }
 
 /// Judges a claim by the runs of a scale.
 pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<ClaimResult, Diagnostic> {
+    check_arithmetic(claim, data)?;
     let found = match scale.index() < claim.from_scale.index() {
         true => None,
         false => clauses(claim, data)?,
@@ -40,6 +41,7 @@ pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<ClaimResul
         says: claim.says.clone(),
         paper: claim.paper.clone(),
         ours: shown(&found.values, &claim.unit),
+        seeds_needed: (verdict == Verdict::Undecided).then(|| seeds_needed(claim, &found)),
         values: found.values,
         unit: claim.unit.clone(),
         verdict,
@@ -54,13 +56,27 @@ pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<ClaimResul
             _ => claim.diagnosis.clone(),
         },
         cannot_fail: claim.cannot_fail.clone(),
+        contradicted: claim.contradicted.clone(),
+        arithmetic: claim.arithmetic.iter().map(|text| text.value.clone()).collect(),
     })
+}
+
+/// What is said to contradict a claim must be true.
+fn check_arithmetic(claim: &Claim, data: &Arc<Data>) -> Result<(), Diagnostic> {
+    let scope = Scope::new(data, &claim.experiment.value);
+    for text in &claim.arithmetic {
+        if truth(&scope, text)? != Some(true) {
+            return Err(failed(text, "this comparison is not true".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 fn verdict(clauses: &Clauses) -> Verdict {
     match (clauses.direction, clauses.in_range) {
-        (Some(false), _) | (None, Some(false)) => Verdict::DoesNotHold,
-        (Some(true), Some(false)) => Verdict::HoldsInDirection,
+        (Some(Answer::False), _) | (None, Some(Answer::False)) => Verdict::DoesNotHold,
+        (Some(Answer::Open), _) | (_, Some(Answer::Open)) => Verdict::Undecided,
+        (Some(Answer::True), Some(Answer::False)) => Verdict::HoldsInDirection,
         _ => Verdict::Holds,
     }
 }
@@ -73,31 +89,108 @@ fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnosti
     let mut each: Vec<Option<Vec<f64>>> = Vec::new();
     if let Some(text) = &claim.value {
         let Some(means) = numbers(&scope, text)? else { return Ok(None) };
-        found.in_range = claim.range.map(|range| inside(range, &means));
         each = (0..scope.seeds()).map(|seed| numbers(&scope.of_seed(seed), text).ok().flatten()).collect();
-        found.values = with_intervals(&each, means);
+        found.values = match claim.over_seeds {
+            OverSeeds::Mean => with_intervals(&each, means),
+            OverSeeds::Sum => together(&scope, text, means),
+            OverSeeds::Median => medians(&each, means),
+        };
     }
+    let mut direction = None;
     if let Some(text) = &claim.direction {
         match truth(&scope, text)? {
             None => return Ok(None),
-            Some(truth) => found.direction = Some(truth),
+            is_true => direction = is_true,
         }
     }
-    if scope.seeds() > 1 && !claim.pooled {
-        let seeds = by_seed(claim, &scope, &each);
-        // What is true of the mean only because of a few seeds is not true.
-        let most = |clause: &mut Option<bool>, agree: Option<usize>| {
-            *clause = clause.map(|holds| holds && agree.is_some_and(|agree| 2 * agree > seeds.count));
-        };
-        most(&mut found.direction, seeds.direction);
-        most(&mut found.in_range, seeds.in_range);
-        found.seeds = Some(seeds);
-    }
+    let several = scope.seeds() > 1;
+    let seeds = several.then(|| by_seed(claim, &scope, &each));
+    found.in_range = claim.range.map(|range| match (&seeds, claim.over_seeds) {
+        (None, _) => Answer::of(found.values.iter().all(|value| is_inside(range, value.mean))),
+        (Some(seeds), over) => match range_answer(range, &found.values, over) {
+            // What is true of the mean only because of a few seeds is not true.
+            Answer::True if over == OverSeeds::Mean => Answer::of(seeds.in_range.is_some_and(|n| 2 * n > seeds.count)),
+            answer => answer,
+        },
+    });
+    found.direction = direction.map(|is_true| match (&seeds, claim.over_seeds, &claim.direction) {
+        (Some(seeds), OverSeeds::Sum, Some(text)) => {
+            let same = |seed| matches!(truth(&scope.without_seed(seed), text), Ok(Some(own)) if own == is_true);
+            if (0..seeds.count).all(same) { Answer::of(is_true) } else { Answer::Open }
+        }
+        (Some(seeds), over, _) => {
+            let agree = seeds.direction.unwrap_or(0);
+            direction_answer(is_true || over == OverSeeds::Median && 2 * agree > seeds.count, agree, seeds.count)
+        }
+        (None, ..) => Answer::of(is_true),
+    });
+    found.seeds = seeds.filter(|_| claim.over_seeds != OverSeeds::Sum);
     Ok(Some(found))
 }
 
-fn inside((low, high): (f64, f64), values: &[f64]) -> bool {
-    values.iter().all(|value| (low..=high).contains(value))
+fn is_inside((low, high): (f64, f64), value: f64) -> bool {
+    (low..=high).contains(&value)
+}
+
+/// Whether the numbers are in the range: their intervals are within it, or one is beyond it; otherwise the answer is open.
+fn range_answer(range: (f64, f64), values: &[Estimate], over: OverSeeds) -> Answer {
+    let one = |value: &Estimate| match value.half_width {
+        Some(half) => {
+            let (low, high) = (value.mean - half, value.mean + half);
+            match (is_inside(range, low) && is_inside(range, high), high < range.0 || low > range.1) {
+                (true, _) => Answer::True,
+                (_, true) => Answer::False,
+                _ => Answer::Open,
+            }
+        }
+        // A median of few values has no interval; what never happens in any seed has none either.
+        None if over == OverSeeds::Median && value.mean.is_finite() => Answer::Open,
+        None => Answer::of(is_inside(range, value.mean)),
+    };
+    let answers: Vec<Answer> = values.iter().map(one).collect();
+    match () {
+        () if answers.contains(&Answer::False) => Answer::False,
+        () if answers.contains(&Answer::Open) => Answer::Open,
+        () => Answer::True,
+    }
+}
+
+/// Two standard deviations of a normal distribution, squared: 95 %.
+const Z_SQUARED: f64 = 3.841;
+
+/// Whether a direction is true: in the mean and in all seeds, or in so many that 95 % of coins would not agree so.
+fn direction_answer(is_true: bool, agree: usize, count: usize) -> Answer {
+    let apart = 2.0 * agree as f64 / count as f64 - 1.0;
+    let decided = agree == 0 || agree == count || apart * apart * count as f64 > Z_SQUARED;
+    match (is_true, 2 * agree > count) {
+        (true, true) if decided => Answer::True,
+        (false, false) if decided => Answer::False,
+        // Few seeds against all others, which the mean follows.
+        _ => Answer::Open,
+    }
+}
+
+/// Seeds after which intervals would be small enough, or agreement large enough, if further seeds are like these.
+fn seeds_needed(claim: &Claim, found: &Clauses) -> u64 {
+    const MOST: f64 = 1e6;
+    let mut needed = 0.0_f64;
+    if let (Some(Answer::Open), Some((low, high))) = (found.in_range, claim.range) {
+        for value in &found.values {
+            let Some(half) = value.half_width else {
+                needed = needed.max(6.0);
+                continue;
+            };
+            let margin = [low, high].map(|bound| (value.mean - bound).abs()).into_iter().fold(f64::INFINITY, f64::min);
+            if half > margin {
+                needed = needed.max(value.count as f64 * (half / margin).powi(2));
+            }
+        }
+    }
+    if let (Some(Answer::Open), Some(Seeds { count, direction: Some(agree), .. })) = (found.direction, found.seeds) {
+        let apart = 2.0 * agree as f64 / count as f64 - 1.0;
+        needed = needed.max((Z_SQUARED / (apart * apart)).max(count as f64 + 1.0));
+    }
+    needed.min(MOST).ceil() as u64
 }
 
 /// In how many seeds each clause holds by itself. Where a seed yields no number, it does not.
@@ -107,7 +200,8 @@ fn by_seed(claim: &Claim, scope: &Scope, each: &[Option<Vec<f64>>]) -> Seeds {
         let is_true = |&seed: &usize| matches!(truth(&scope.of_seed(seed), text), Ok(Some(true)));
         (0..count).filter(is_true).count()
     };
-    let inside_in = |range| each.iter().flatten().filter(|values| inside(range, values)).count();
+    let is_in = |range, values: &&Vec<f64>| values.iter().all(|&value| is_inside(range, value));
+    let inside_in = |range| each.iter().flatten().filter(|values| is_in(range, values)).count();
     Seeds { count, direction: claim.direction.as_ref().map(true_in), in_range: claim.range.map(inside_in) }
 }
 
@@ -140,6 +234,25 @@ fn with_intervals(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
         Estimate { mean: *mean, half_width: spread.and_then(|estimate| estimate.half_width), count: each.len().max(1) }
     };
     means.iter().enumerate().map(estimate).collect()
+}
+
+/// Each number as it follows from all seeds together.
+fn together(scope: &Scope, text: &Text, whole: Vec<f64>) -> Vec<Estimate> {
+    let count = scope.seeds();
+    let without = |seed| numbers(&scope.without_seed(seed), text).ok().flatten().filter(|own| own.len() == whole.len());
+    let without: Option<Vec<Vec<f64>>> = (0..count).map(without).collect();
+    let of = |index: usize| without.iter().flatten().map(|own| own[index]).collect::<Vec<f64>>();
+    whole.iter().enumerate().map(|(index, &mean)| Estimate { count, ..Estimate::of_all(mean, &of(index)) }).collect()
+}
+
+/// The median over seeds of each number.
+fn medians(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
+    let alike: Vec<&Vec<f64>> = each.iter().flatten().filter(|values| values.len() == means.len()).collect();
+    let median = |(index, &mean): (usize, &f64)| {
+        let of: Vec<f64> = alike.iter().map(|values| values[index]).collect();
+        Estimate::of_median(&of).unwrap_or(Estimate { mean, half_width: None, count: each.len().max(1) })
+    };
+    means.iter().enumerate().map(median).collect()
 }
 
 /// `52.1 ± 3.0 %`; several are separated by commas, many shown as a range.

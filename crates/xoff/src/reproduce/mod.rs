@@ -27,9 +27,9 @@ use claims::Claim;
 use experiment::{Experiment, RunGroup, What};
 use expression::Data;
 use figure::Shown;
-use report_data::{ClaimResult, ExperimentPage, PaperPage, Report};
+use report_data::{ClaimResult, ExperimentPage, PaperPage, Report, Verdict};
 use results::Results;
-use runner::RunOptions;
+use runner::{Budget, RunOptions};
 use scale::Scale;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,8 +108,67 @@ impl<'a> Reproduction<'a> {
         Ok(Reproduced { report, charts: shown.into_iter().filter_map(chart).collect() })
     }
 
-    /// Makes what is not made yet, and judges.
+    /// Makes what is not made yet, and judges; adds seeds for claims that are undecided, as far as the budget goes.
     pub fn verdicts(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Judgement, Failed> {
+        let mut options = options.clone();
+        loop {
+            let found = self.verdicts_of(&options, watch)?;
+            match self.more_seeds(&options, &found) {
+                more if more.is_empty() => return Ok(found),
+                more => options.more_seeds.extend(more),
+            }
+        }
+    }
+
+    /// The experiments whose claims are undecided, those that take the least time first, with twice their seeds.
+    fn more_seeds(&self, options: &RunOptions, found: &Judgement) -> Vec<(String, u64)> {
+        let Budget { max_seeds, cpu_seconds } = options.budget;
+        let undecided = |claim: &&ClaimResult| claim.verdict == Verdict::Undecided && claim.contradicted.is_empty();
+        // What far more seeds than there may be would not decide, once there are enough of them to tell.
+        let hopeless = |claim: &ClaimResult| {
+            claim.seeds.is_some_and(|seeds| seeds.count >= 8) && claim.seeds_needed.is_some_and(|n| n > 4 * max_seeds)
+        };
+        let open: Vec<&ClaimResult> = found.judged.iter().filter(undecided).filter(|claim| !hopeless(claim)).collect();
+        let claims: Vec<&Claim> =
+            self.claims.iter().copied().filter(|claim| open.iter().any(|of| of.id == claim.id.value)).collect();
+        let own: Vec<&Experiment> = self
+            .needed
+            .iter()
+            .copied()
+            .filter(|of| claims.iter().any(|claim| claim.experiment.value == of.id))
+            .collect();
+        let mut growing = Vec::new();
+        for experiment in runner::needed(self.catalogue, &own, &elsewhere(&claims)) {
+            let Some((seeds, seconds)) = found.results.get(&experiment.id).and_then(runner::seeds_and_cost) else {
+                continue;
+            };
+            let next = (2 * seeds).min(max_seeds);
+            if experiment.groups.iter().any(|group| group.source().is_none()) && next > seeds {
+                growing.push((seconds / seeds as f64 * (next - seeds) as f64, experiment.id.clone(), next));
+            }
+        }
+        growing.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        let mut left = cpu_seconds - self.added_seconds(options, found);
+        let afford = |(cost, id, next): (f64, String, u64)| {
+            left -= cost;
+            (left >= 0.0).then_some((id, next))
+        };
+        growing.into_iter().map_while(afford).collect()
+    }
+
+    /// CPU seconds of the seeds that were added so far.
+    fn added_seconds(&self, options: &RunOptions, found: &Judgement) -> f64 {
+        let added = |(id, &count): (&String, &u64)| {
+            let experiment = self.needed.iter().find(|of| of.id == *id)?;
+            let (_, seconds) = runner::seeds_and_cost(found.results.get(id)?)?;
+            let own = experiment.groups.iter().map(|group| group.seeds[self.scale.index()]).max()?;
+            let own = options.seeds.unwrap_or(own).min(count);
+            Some(seconds * (1.0 - own as f64 / count as f64))
+        };
+        options.more_seeds.iter().filter_map(added).sum()
+    }
+
+    fn verdicts_of(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Judgement, Failed> {
         let finished = runner::run_all(&self.needed, options, watch)?;
         let mut results: BTreeMap<String, Results> =
             self.needed.iter().map(|experiment| (experiment.id.clone(), finished.results(experiment))).collect();

@@ -15,6 +15,8 @@ pub enum Verdict {
     /// The sign, rank or trend is right, the size is not.
     HoldsInDirection,
     DoesNotHold,
+    /// Other seeds could say otherwise.
+    Undecided,
     /// Not evaluated: needs runs that this scale leaves out.
     NotRunAtThisScale,
     /// No run of ours could tell: it needs a testbed, or a unit that the paper does not print.
@@ -22,10 +24,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 5] = [
+    pub const ALL: [Verdict; 6] = [
         Verdict::Holds,
         Verdict::HoldsInDirection,
         Verdict::DoesNotHold,
+        Verdict::Undecided,
         Verdict::NotRunAtThisScale,
         Verdict::NotJudged,
     ];
@@ -35,8 +38,32 @@ impl Verdict {
             Verdict::Holds => "holds",
             Verdict::HoldsInDirection => "holds in direction",
             Verdict::DoesNotHold => "does not hold",
+            Verdict::Undecided => "undecided",
             Verdict::NotRunAtThisScale => "not run at this scale",
             Verdict::NotJudged => "not judged",
+        }
+    }
+}
+
+/// Whether a clause of a claim is true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    True,
+    False,
+    /// Other seeds could say otherwise.
+    Open,
+}
+
+impl Answer {
+    pub fn of(truth: bool) -> Answer {
+        if truth { Answer::True } else { Answer::False }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Answer::True => "true",
+            Answer::False => "false",
+            Answer::Open => "undecided",
         }
     }
 }
@@ -55,9 +82,11 @@ pub struct ClaimResult {
     pub values: Vec<Estimate>,
     pub unit: String,
     pub verdict: Verdict,
-    pub direction: Option<bool>,
-    pub in_range: Option<bool>,
+    pub direction: Option<Answer>,
+    pub in_range: Option<Answer>,
     pub range: Option<(f64, f64)>,
+    /// How many seeds would decide it, as far as those there are can tell; `None` if it is decided.
+    pub seeds_needed: Option<u64>,
     /// What the seeds say one by one; `None` if there is only one.
     pub seeds: Option<Seeds>,
     pub tolerance: String,
@@ -65,6 +94,10 @@ pub struct ClaimResult {
     pub diagnosis: String,
     /// Why nothing could make it fail; empty for the claims that count.
     pub cannot_fail: String,
+    /// Why the paper's own numbers exclude it; empty for all others.
+    pub contradicted: String,
+    /// The comparisons that show it.
+    pub arithmetic: Vec<String>,
 }
 
 /// A claim's clauses, seed by seed.

@@ -22,6 +22,7 @@ use xoff_sweep::seal::{Fingerprint, build_id};
 use xoff_sweep::value::toml_text;
 
 /// What is asked of the runs.
+#[derive(Clone)]
 pub struct RunOptions {
     pub scale: Scale,
     /// In place of the seeds of experiments that have several.
@@ -33,6 +34,22 @@ pub struct RunOptions {
     pub folder: PathBuf,
     /// Take finished runs of another build, if their inputs are otherwise the same.
     pub any_build: bool,
+    /// Seeds by experiment, where its own number left claims undecided.
+    pub more_seeds: BTreeMap<String, u64>,
+    pub budget: Budget,
+}
+
+/// How far seeds are added for claims that are undecided.
+#[derive(Clone, Copy)]
+pub struct Budget {
+    /// At most so many for an experiment; 0: none are added.
+    pub max_seeds: u64,
+    /// CPU seconds of all that is added.
+    pub cpu_seconds: f64,
+}
+
+impl Budget {
+    pub const NONE: Budget = Budget { max_seeds: 0, cpu_seconds: 0.0 };
 }
 
 impl RunOptions {
@@ -41,10 +58,14 @@ impl RunOptions {
     }
 
     /// The seeds of a group. One seed means that nothing in it is random: it stays what it is.
-    pub(super) fn seeds_of(&self, group: &RunGroup) -> std::ops::Range<u64> {
+    pub(super) fn seeds_of(&self, experiment: &Experiment, group: &RunGroup) -> std::ops::Range<u64> {
         let own = group.seeds[self.scale.index()];
-        let first = self.first_seed.filter(|_| own > 1).unwrap_or(group.first_seed);
-        first..first + self.seeds.filter(|_| own > 1).unwrap_or(own)
+        if own <= 1 {
+            return group.first_seed..group.first_seed + own;
+        }
+        let first = self.first_seed.unwrap_or(group.first_seed);
+        let count = self.seeds.unwrap_or(own);
+        first..first + self.more_seeds.get(&experiment.id).map_or(count, |more| count.max(*more))
     }
 }
 
@@ -223,7 +244,7 @@ impl Finished<'_> {
         for (group, own) in results.groups.iter_mut().zip(own_groups(experiment)) {
             assert_eq!(group.name, own.name, "the frame has the groups of its experiment");
             for (cell, at) in group.cells.iter_mut().zip(own.cells(scale)) {
-                let seeds = self.options.seeds_of(own);
+                let seeds = self.options.seeds_of(experiment, own);
                 let run = |seed| self.runs.get(&name_of(experiment, own, &at, scale, seed)).cloned();
                 // All of them or none: what is compared seed by seed is found by its place.
                 cell.seeds = seeds.map(run).collect::<Option<Vec<Run>>>().unwrap_or_default();
@@ -250,6 +271,13 @@ pub fn run_all<'a>(
     Ok(Finished { options, runs: jobs.iter().map(Job::identity).zip(runs).collect() })
 }
 
+/// The most seeds of any cell of an experiment, if there are several, and the CPU seconds of the cells that have several.
+pub fn seeds_and_cost(results: &Results) -> Option<(u64, f64)> {
+    let cells = || results.groups.iter().flat_map(|group| &group.cells).filter(|cell| cell.seeds.len() > 1);
+    let seeds = cells().map(|cell| cell.seeds.len() as u64).max()?;
+    Some((seeds, cells().flat_map(|cell| &cell.seeds).map(|run| run.cpu_seconds).sum()))
+}
+
 /// The groups that an experiment runs itself.
 fn own_groups(experiment: &Experiment) -> impl Iterator<Item = &RunGroup> {
     experiment.groups.iter().filter(|group| group.source().is_none())
@@ -260,7 +288,7 @@ fn jobs_of<'a>(experiment: &'a Experiment, options: &'a RunOptions, build: &'a s
     let mut jobs = Vec::new();
     for group in own_groups(experiment) {
         for cell in group.cells(options.scale) {
-            for seed in options.seeds_of(group) {
+            for seed in options.seeds_of(experiment, group) {
                 jobs.push(Job { experiment, group, cell: cell.clone(), seed, cost: 0.0, options, build });
             }
         }

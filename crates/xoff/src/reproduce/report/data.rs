@@ -1,10 +1,10 @@
 //! The verdicts for programs: `claims.csv` and `claims.json`.
 
 use super::{Totals, readings};
-use crate::reproduce::report_data::{ClaimResult, Report, Verdict};
+use crate::reproduce::report_data::{Answer, ClaimResult, Report, Verdict};
 use serde_json::{Value, json};
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 20] = [
     "id",
     "paper",
     "experiment",
@@ -21,6 +21,8 @@ const COLUMNS: [&str; 18] = [
     "seeds",
     "seeds_agree",
     "seeds_in_range",
+    "seeds_needed",
+    "contradicted",
     "says",
     "diagnosis",
 ];
@@ -34,7 +36,7 @@ pub fn csv(report: &Report) -> String {
     for paper in &report.papers {
         for claim in paper.claims() {
             let joined = |values: Vec<String>| values.join(";");
-            let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string()).unwrap_or_default();
+            let flag = |flag: Option<Answer>| flag.map(|flag| flag.words().to_owned()).unwrap_or_default();
             let count = |count: Option<usize>| count.map(|count| count.to_string()).unwrap_or_default();
             write(&[
                 claim.id.clone(),
@@ -53,6 +55,8 @@ pub fn csv(report: &Report) -> String {
                 count(claim.seeds.map(|seeds| seeds.count)),
                 count(claim.seeds.and_then(|seeds| seeds.direction)),
                 count(claim.seeds.and_then(|seeds| seeds.in_range)),
+                claim.seeds_needed.map(|needed| needed.to_string()).unwrap_or_default(),
+                claim.contradicted.clone(),
                 claim.says.clone(),
                 claim.diagnosis.clone(),
             ]);
@@ -70,6 +74,14 @@ fn number(value: f64) -> String {
 /// JSON has no infinities: `"inf"` for never, null for unknown.
 fn json_number(value: f64) -> Value {
     if value.is_infinite() { json!(value.to_string()) } else { json!(value) }
+}
+
+/// `true`, `false`, or `"undecided"`.
+fn json_answer(answer: Answer) -> Value {
+    match answer {
+        Answer::Open => json!(answer.words()),
+        decided => json!(decided == Answer::True),
+    }
 }
 
 /// Totals of every reading, and every claim.
@@ -111,7 +123,9 @@ fn totals(of: &Totals) -> Value {
     for verdict in Verdict::ALL {
         map.insert(verdict.words().replace(' ', "_"), json!(of.of_verdict(verdict)));
     }
+    map.insert("at_least_in_direction".into(), json!(of.at_least_in_direction()));
     map.insert("cannot_fail".into(), json!(of.apart));
+    map.insert("contradicted".into(), json!(of.contradicted));
     map.insert("all".into(), json!(of.all()));
     Value::Object(map)
 }
@@ -147,14 +161,17 @@ fn of_claim(paper: &str, claim: &ClaimResult) -> Value {
         "ours": claim.ours,
         "unit": claim.unit,
         "values": values,
-        "direction": claim.direction,
-        "in_range": claim.in_range,
+        "direction": claim.direction.map(json_answer),
+        "in_range": claim.in_range.map(json_answer),
         "range": claim.range.map(|(low, high)| [json_number(low), json_number(high)]),
         "seeds": claim.seeds.map(|seeds| {
             json!({ "count": seeds.count, "direction": seeds.direction, "in_range": seeds.in_range })
         }),
+        "seeds_needed": claim.seeds_needed,
         "tolerance": claim.tolerance,
         "diagnosis": claim.diagnosis,
         "cannot_fail": claim.cannot_fail,
+        "contradicted": claim.contradicted,
+        "arithmetic": claim.arithmetic,
     })
 }

@@ -1,8 +1,8 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
 use super::{
-    Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, readings,
-    setting_text, source, this_command,
+    Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, needed, range_text,
+    readings, setting_text, source, this_command,
 };
 use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 use minijinja::value::Serde;
@@ -87,7 +87,7 @@ fn totals(of: &Totals) -> Value {
         .into_iter()
         .map(|verdict| json!({ "count": of.of_verdict(verdict), "class": class(verdict) }))
         .collect();
-    json!({ "counts": counts, "all": of.all(), "apart": of.apart, "percents": of.percents() })
+    json!({ "counts": counts, "all": of.all(), "apart": of.apart, "contradicted": of.contradicted, "percents": of.percents() })
 }
 
 fn class(verdict: Verdict) -> &'static str {
@@ -95,7 +95,7 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::Holds => "holds",
         Verdict::HoldsInDirection => "partly",
         Verdict::DoesNotHold => "fails",
-        Verdict::NotRunAtThisScale | Verdict::NotJudged => "absent",
+        Verdict::Undecided | Verdict::NotRunAtThisScale | Verdict::NotJudged => "absent",
     }
 }
 
@@ -173,6 +173,9 @@ fn claim(claim: &ClaimResult) -> Value {
         "verdict": claim.verdict.words(),
         "class": class(claim.verdict),
         "seeds": agreement(claim),
+        "needed": needed(claim),
+        "contradicted": claim.contradicted,
+        "arithmetic": claim.arithmetic,
         "short": falls_short(claim),
         "apart": claim.cannot_fail,
         "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },

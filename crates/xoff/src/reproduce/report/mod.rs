@@ -47,9 +47,19 @@ fn agreement(claim: &ClaimResult) -> String {
     }
 }
 
+/// What would decide a claim: `60 seeds`; empty if it is decided.
+fn needed(claim: &ClaimResult) -> String {
+    match claim.seeds_needed {
+        None => String::new(),
+        Some(count) if count > 10_000 => "more than 10,000 seeds".to_owned(),
+        Some(count) => format!("about {}", counted(count as usize, "seed")),
+    }
+}
+
 /// Whether a claim needs to be explained.
 fn falls_short(claim: &ClaimResult) -> bool {
-    matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold | Verdict::NotJudged)
+    let short = [Verdict::HoldsInDirection, Verdict::DoesNotHold, Verdict::Undecided, Verdict::NotJudged];
+    claim.contradicted.is_empty() && short.contains(&claim.verdict)
 }
 
 /// Claims that fall short, those for one reason together: several often fail for the same.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::reproduce::report_data::{
-    Choice, Deviation, ExperimentPage, Paper, PaperPage, Point, ReadingPage, Report, Seeds, TableShown,
+    Answer, Choice, Deviation, ExperimentPage, Paper, PaperPage, Point, ReadingPage, Report, Seeds, TableShown,
 };
 use crate::reproduce::results::Estimate;
 use xoff_results::page::Figure;
@@ -20,21 +20,33 @@ fn claim(id: &str, verdict: Verdict) -> ClaimResult {
         ],
         unit: "%".into(),
         verdict,
-        direction: Some(true),
-        in_range: Some(verdict == Verdict::Holds),
+        direction: Some(Answer::True),
+        in_range: Some(if verdict == Verdict::Undecided {
+            Answer::Open
+        } else {
+            Answer::of(verdict == Verdict::Holds)
+        }),
+        seeds_needed: (verdict == Verdict::Undecided).then_some(64),
         range: Some((23.0, 85.5)),
         seeds: Some(Seeds { count: 5, direction: Some(4), in_range: Some(3) }),
         tolerance: "half to one and a half".into(),
         diagnosis: "the paper's buffer is unknown, and with \"half\" of it the frames are *twice* as many".into(),
         cannot_fail: String::new(),
+        contradicted: String::new(),
+        arithmetic: Vec::new(),
     }
 }
 
-/// One of each verdict, and one that is not falsifiable.
+/// One of each verdict, one that is not falsifiable, and one that the paper itself excludes.
 fn claims() -> Vec<ClaimResult> {
     let mut all: Vec<ClaimResult> =
         Verdict::ALL.iter().enumerate().map(|(i, verdict)| claim(&format!("pcn-c00{i}"), *verdict)).collect();
-    all.push(ClaimResult { cannot_fail: "it is our <input>".into(), ..claim("pcn-c005", Verdict::Holds) });
+    all.push(ClaimResult { cannot_fail: "it is our <input>".into(), ..claim("pcn-c006", Verdict::Holds) });
+    all.push(ClaimResult {
+        contradicted: "Nine <flows> share.".into(),
+        arithmetic: vec!["40 / 9 < 6".into()],
+        ..claim("pcn-c007", Verdict::DoesNotHold)
+    });
     all
 }
 
@@ -165,10 +177,12 @@ fn pages_stand_alone_and_are_escaped() {
         "not judged",
         "Why: the paper&#x27;s buffer",
         "nothing could make it fail: it is our &lt;input&gt;",
+        "about 64 seeds would decide",
+        "contradict it: Nine &lt;flows&gt; share. <code>40 &#x2f; 9 &lt; 6</code>",
         "Gives XOFF only.",
         "Sec. 3 says &lt;so&gt;.",
         "As literal",
-        "Claims on which the readings differ (4)",
+        "Claims on which the readings differ (5)",
         "one seed, 40 ms",
         "deadlock at 3 ms",
         "510 KB",
@@ -178,8 +192,8 @@ fn pages_stand_alone_and_are_escaped() {
     ] {
         assert!(paper.contains(part), "{part} is missing from\n{paper}");
     }
-    assert_eq!(paper.matches("Why: ").count(), 3, "what holds or was not run needs no reason");
-    assert!(pages[0].1.contains("href=\"pcn.html#pcn-fig2\"") && pages[0].1.contains("33 %"));
+    assert_eq!(paper.matches("Why: ").count(), 4, "what holds or was not run needs no reason");
+    assert!(pages[0].1.contains("href=\"pcn.html#pcn-fig2\"") && pages[0].1.contains("25 %"));
 }
 
 #[test]
@@ -189,7 +203,9 @@ fn the_csv_has_a_row_per_claim() {
     let head = reader.headers().unwrap().clone();
     let column = |name: &str| head.iter().position(|known| known == name).unwrap();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.len(), 8);
+    assert_eq!((&rows[3][column("in_range")], &rows[3][column("seeds_needed")]), ("undecided", "64"));
+    assert_eq!((&rows[7][column("contradicted")], &rows[7][column("seeds_needed")]), ("Nine <flows> share.", ""));
     assert_eq!(&rows[0][column("mean")], "53.4;inf;");
     assert_eq!(&rows[0][column("half_width")], "2.1;;");
     assert_eq!(&rows[1][column("verdict")], "holds in direction");
@@ -201,12 +217,15 @@ fn the_csv_has_a_row_per_claim() {
 fn the_json_has_totals_of_every_reading() {
     let value = json(&report());
     assert_eq!(value["totals"]["holds"], 1);
-    assert_eq!(value["totals"]["all"], 6);
+    assert_eq!(value["totals"]["all"], 8);
+    assert_eq!((&value["totals"]["undecided"], &value["totals"]["contradicted"]), (&1.into(), &1.into()));
+    assert_eq!(value["totals"]["at_least_in_direction"], 3);
+    assert_eq!(value["claims"][7]["arithmetic"][0], "40 / 9 < 6");
     assert_eq!(value["totals"]["cannot_fail"], 1);
     assert_eq!(value["claims"][0]["values"][1]["mean"], "inf");
     assert!(value["claims"][0]["values"][2]["mean"].is_null());
     assert_eq!(value["papers"][0]["points"][0]["choices"][1]["readings"][0], "literal");
-    assert_eq!(value["papers"][0]["readings"][1]["totals"]["does_not_hold"], 5);
+    assert_eq!(value["papers"][0]["readings"][1]["totals"]["does_not_hold"], 6);
     assert_eq!(value["papers"][0]["readings"][1]["claims"]["pcn-c000"]["verdict"], "does not hold");
     assert_eq!(value["papers"][0]["totals"]["not_run_at_this_scale"], 1);
 }
@@ -228,8 +247,9 @@ fn the_text_fits_the_terminal() {
             assert!(shown.contains(&said(&claim.says)), "{} is cut:\n{shown}", claim.says);
         }
     }
-    assert!(text.contains("apart: claims that nothing could make fail"), "{text}");
-    for part in ["pcn-c001", "in direction", "does not hold", "not run", "a run failed", "33 %", "12 runs"] {
+    assert!(text.contains("apart: not judged, or cannot fail, or contradicted"), "{text}");
+    for part in ["pcn-c001", "in direction", "does not hold", "not run", "a run failed", "25 %", "12 runs", "undecided"]
+    {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }
 }
@@ -241,13 +261,13 @@ fn documents_have_tables_that_hold_together() {
     assert_eq!(names, ["reproduction.md", "reproduction/pcn.md"]);
     let (index, paper) = (&pages[0].1, &pages[1].1);
     for part in [
-        "**6 claims: 1 holds, 1 holds in direction, 1 does not hold, 1 is not run at this scale, 1 is not judged, 1 cannot \
-         fail.**",
-        "| [pcn](reproduction/pcn.md) | cited | 6 | 1 | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
-        "| pcn | literal | As literal | 0 | 0 | 5 | 0 % | 0 % |",
+        "**8 claims: 1 holds, 1 holds in direction, 1 does not hold, 1 is undecided, 1 is not run at this scale, 1 is not \
+         judged, 1 cannot fail, 1 is contradicted by its own paper.**",
+        "| [pcn](reproduction/pcn.md) | cited | 8 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 25 % | 75 % |",
+        "| pcn | literal | As literal | 0 | 0 | 6 | 0 | 0 % | 0 % |",
         "`xoff reproduce pcn`",
         "(`xoff reproduce pcn-fig2 --scale quick`)",
-        "| [pcn-fig2](reproduction/pcn.md#pcn-fig2) | Fig. 2, sec. 3.1 | PFC with &lt;existing> congestion control | 6 |",
+        "| [pcn-fig2](reproduction/pcn.md#pcn-fig2) | Fig. 2, sec. 3.1 | PFC with &lt;existing> congestion control | 8 |",
         "(held by tests) | - | - |",
     ] {
         assert!(index.contains(part), "{part} is missing from\n{index}");
@@ -265,12 +285,14 @@ fn documents_have_tables_that_hold_together() {
         "| <a id=\"pcn-d01\"></a>pcn-d01 |",
         "do otherwise: [pcn-d01](#pcn-d01).",
         "| 47 % | 53.4 ± 2.1 % | **does not hold** | 23 to 85.5 (half to one and a half) | 4 of 5, 3 in range |",
-        "**pcn-c004** not judged: ",
+        "**pcn-c005** not judged: ",
+        "4 of 5, 3 in range; about 64 seeds |",
+        "Nine &lt;flows> share. `40 / 9 < 6`",
         "Nothing could make 1 claim fail",
         "- **XON.** Gives XOFF only.",
         "  - *near* (readings: cited): what near is For it: Sec. 3 says &lt;so>. Against it: Fig. 5 does not.",
-        "| cited (chosen) | As cited. Because. | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
-        "The readings differ on 4 claims",
+        "| cited (chosen) | As cited. Because. | 1 | 1 | 1 | 1 | 1 | 1 | 25 % | 75 % |",
+        "The readings differ on 5 claims",
         "[pcn-search.csv](pcn-search.csv)",
     ] {
         assert!(paper.contains(part), "{part} is missing from\n{paper}");

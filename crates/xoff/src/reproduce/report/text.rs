@@ -85,16 +85,17 @@ fn words(verdict: Verdict) -> &'static str {
         Verdict::Holds => "holds",
         Verdict::HoldsInDirection => "in direction",
         Verdict::DoesNotHold => "does not hold",
+        Verdict::Undecided => "undecided",
         Verdict::NotRunAtThisScale => "not run",
         Verdict::NotJudged => "not judged",
     }
 }
 
 fn totals(report: &Report) -> String {
-    let head = ["paper", "reading", "hold", "dir.", "fail", "no run", "unjudged", "apart", "hold", "or dir"];
+    let head = ["paper", "reading", "hold", "dir.", "fail", "open", "no run", "apart", "hold", "or dir"];
     let mut grid = Grid::new(head).left(&[1]);
     let mut row = |name: &str, reading: &str, of: Totals| {
-        let counts = [of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart];
+        let counts = [of.holds, of.in_direction, of.does_not_hold, of.undecided, of.not_run, set_apart(of)];
         let counts = counts.map(|n| n.to_string());
         grid.row([vec![name.to_owned(), reading.to_owned()], counts.to_vec(), of.percents().to_vec()].concat());
     };
@@ -107,10 +108,16 @@ fn totals(report: &Report) -> String {
     if report.papers.len() != 1 {
         row("all", "", Totals::of(report.claims()));
     }
-    let apart = match Totals::of(report.claims()).apart {
-        0 => "",
-        _ => "  apart: claims that nothing could make fail; they count in no percentage\n",
-    };
+    let all = Totals::of(report.claims());
+    let mut apart = String::new();
+    if all.undecided > 0 {
+        apart.push_str("  open: undecided, other seeds could say otherwise\n");
+    }
+    if set_apart(all) > 0 {
+        apart.push_str(
+            "  apart: not judged, or cannot fail, or contradicted by the paper; they count in no percentage\n",
+        );
+    }
     format!(
         "{}\n  percentages: of the claims judged, outright, and at least in direction\n{apart}\
          scale {}: {}, {} CPU in all\nthis command: {}\n",
@@ -120,6 +127,11 @@ fn totals(report: &Report) -> String {
         duration(report.cpu_seconds),
         this_command(report)
     )
+}
+
+/// Claims that count in no percentage of those judged.
+fn set_apart(of: Totals) -> usize {
+    of.not_judged + of.apart + of.contradicted
 }
 
 fn or_dash(text: &str) -> String {

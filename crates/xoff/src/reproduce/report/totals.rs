@@ -1,46 +1,82 @@
 //! Verdicts, counted.
 
-use crate::reproduce::report_data::{ClaimResult, Verdict};
+use crate::reproduce::report_data::{Answer, ClaimResult, Verdict};
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Totals {
     pub holds: usize,
     pub in_direction: usize,
     pub does_not_hold: usize,
+    pub undecided: usize,
+    /// Undecided claims of which it is only open whether the size is right.
+    pub undecided_in_size: usize,
     pub not_run: usize,
     pub not_judged: usize,
     /// Claims that nothing could make fail, whatever their verdict.
     pub apart: usize,
+    /// Claims that the paper's own numbers exclude, whatever their verdict.
+    pub contradicted: usize,
+    /// Those of them that hold here all the same.
+    pub contradicted_hold: usize,
+}
+
+/// What a claim counts as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    Verdict(Verdict),
+    /// Undecided, but for its direction.
+    UndecidedInSize,
+    CannotFail,
+    Contradicted(Verdict),
+}
+
+impl Class {
+    pub fn of(claim: &ClaimResult) -> Class {
+        match claim.verdict {
+            _ if !claim.cannot_fail.is_empty() => Class::CannotFail,
+            verdict if !claim.contradicted.is_empty() => Class::Contradicted(verdict),
+            Verdict::Undecided if claim.direction == Some(Answer::True) => Class::UndecidedInSize,
+            verdict => Class::Verdict(verdict),
+        }
+    }
 }
 
 impl Totals {
     pub fn of<'a>(claims: impl Iterator<Item = &'a ClaimResult>) -> Totals {
-        Totals::count(claims.map(|claim| (claim.verdict, !claim.cannot_fail.is_empty())))
+        Totals::count(claims.map(Class::of))
     }
 
-    /// Counts verdicts, each with whether it is not falsifiable.
-    pub fn count(verdicts: impl Iterator<Item = (Verdict, bool)>) -> Totals {
+    pub fn count(classes: impl Iterator<Item = Class>) -> Totals {
         let mut totals = Totals::default();
-        for (verdict, apart) in verdicts {
-            *match verdict {
-                _ if apart => &mut totals.apart,
-                Verdict::Holds => &mut totals.holds,
-                Verdict::HoldsInDirection => &mut totals.in_direction,
-                Verdict::DoesNotHold => &mut totals.does_not_hold,
-                Verdict::NotRunAtThisScale => &mut totals.not_run,
-                Verdict::NotJudged => &mut totals.not_judged,
+        for class in classes {
+            *match class {
+                Class::CannotFail => &mut totals.apart,
+                Class::Contradicted(_) => &mut totals.contradicted,
+                Class::UndecidedInSize | Class::Verdict(Verdict::Undecided) => &mut totals.undecided,
+                Class::Verdict(Verdict::Holds) => &mut totals.holds,
+                Class::Verdict(Verdict::HoldsInDirection) => &mut totals.in_direction,
+                Class::Verdict(Verdict::DoesNotHold) => &mut totals.does_not_hold,
+                Class::Verdict(Verdict::NotRunAtThisScale) => &mut totals.not_run,
+                Class::Verdict(Verdict::NotJudged) => &mut totals.not_judged,
             } += 1;
+            totals.undecided_in_size += usize::from(class == Class::UndecidedInSize);
+            totals.contradicted_hold += usize::from(class == Class::Contradicted(Verdict::Holds));
         }
         totals
     }
 
-    /// Claims that could be judged, and could have failed.
+    /// Claims that could be judged, could have failed and could have held; those that are undecided too.
     pub fn judged(&self) -> usize {
-        self.holds + self.in_direction + self.does_not_hold
+        self.holds + self.in_direction + self.does_not_hold + self.undecided
     }
 
     pub fn all(&self) -> usize {
-        self.judged() + self.not_run + self.not_judged + self.apart
+        self.judged() + self.not_run + self.not_judged + self.apart + self.contradicted
+    }
+
+    /// Claims whose direction is right, whatever is known of their size.
+    pub fn at_least_in_direction(&self) -> usize {
+        self.holds + self.in_direction + self.undecided_in_size
     }
 
     pub fn of_verdict(&self, verdict: Verdict) -> usize {
@@ -48,6 +84,7 @@ impl Totals {
             Verdict::Holds => self.holds,
             Verdict::HoldsInDirection => self.in_direction,
             Verdict::DoesNotHold => self.does_not_hold,
+            Verdict::Undecided => self.undecided,
             Verdict::NotRunAtThisScale => self.not_run,
             Verdict::NotJudged => self.not_judged,
         }
@@ -63,7 +100,7 @@ impl Totals {
 
     /// Outright, and at least in direction.
     pub fn percents(&self) -> [String; 2] {
-        [self.percent(self.holds), self.percent(self.holds + self.in_direction)]
+        [self.percent(self.holds), self.percent(self.at_least_in_direction())]
     }
 
     /// What was found, in a sentence.
@@ -74,11 +111,16 @@ impl Totals {
         }
         let [outright, at_least] = self.percents();
         let claims = if judged == 1 { "claim" } else { "claims" };
+        let undecided = match self.undecided {
+            0 => String::new(),
+            1 => ", 1 is undecided".to_owned(),
+            many => format!(", {many} are undecided"),
+        };
         format!(
             "Of {judged} {claims} that could be judged {} hold ({outright}), {} at least in direction ({at_least}); {} \
-             do not.",
+             do not{undecided}.",
             self.holds,
-            self.holds + self.in_direction,
+            self.at_least_in_direction(),
             self.does_not_hold
         )
     }
@@ -93,6 +135,10 @@ mod tests {
         let totals = Totals { holds: 11, in_direction: 2, does_not_hold: 4, apart: 2, ..Totals::default() };
         let expected = "Of 17 claims that could be judged 11 hold (65 %), 13 at least in direction (76 %); 4 do not.";
         assert_eq!(totals.finding(), expected);
+        let totals = Totals { undecided: 3, undecided_in_size: 2, contradicted: 5, ..totals };
+        let expected = "Of 20 claims that could be judged 11 hold (55 %), 15 at least in direction (75 %); 4 do not, 3 \
+                        are undecided.";
+        assert_eq!((totals.finding().as_str(), totals.all()), (expected, 27));
         assert_eq!(Totals { apart: 3, ..Totals::default() }.finding(), "None of these claims could be judged.");
     }
 }

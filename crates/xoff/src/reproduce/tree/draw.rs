@@ -36,7 +36,7 @@ pub fn draw(experiment: &Experiment, options: &RunOptions) -> Result<Vec<Picture
     let build = build_id()?;
     let mut jobs = Vec::new();
     for spec in &experiment.trees {
-        let run = run(spec, experiment, options.scale, |group| options.seeds_of(group).start)?;
+        let run = run(spec, experiment, options.scale, |group| options.seeds_of(experiment, group).start)?;
         jobs.extend(run.map(|run| Job { experiment, spec, run, options, build: &build }));
     }
     pool::run_all(&jobs, options.jobs, &|_| {})

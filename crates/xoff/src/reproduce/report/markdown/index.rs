@@ -40,8 +40,18 @@ fn example(report: &Report) -> Option<(&str, &str)> {
 
 fn verdicts(report: &Report, paths: &PagePaths) -> String {
     let row = |name: String, reading: String, of: Totals| {
-        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart]
-            .map(|n| n.to_string());
+        let counts = [
+            of.all(),
+            of.holds,
+            of.in_direction,
+            of.does_not_hold,
+            of.undecided,
+            of.not_run,
+            of.not_judged,
+            of.apart,
+            of.contradicted,
+        ]
+        .map(|n| n.to_string());
         [vec![name, reading], counts.to_vec(), of.percents().to_vec()].concat()
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -56,18 +66,23 @@ fn verdicts(report: &Report, paths: &PagePaths) -> String {
         "hold",
         "in direction",
         "do not hold",
+        "undecided",
         "not run",
         "not judged",
         "cannot fail",
+        "contradicted",
         "hold, of those judged",
         "at least in direction",
     ];
     format!(
         "{}A claim *holds* if its direction and its magnitude do, as far as it states either; it holds *in direction* \
-         if the sign, rank or trend is right and the size is outside the range that was set beforehand. Either must be \
-         so in the mean over the seeds and in more than half of them. What needs larger runs than this scale's is *not \
+         if the sign, rank or trend is right and the size is outside the range that was set beforehand. A size is \
+         right if the 95 % interval over the seeds lies within the range, and wrong if it lies outside; a direction if it \
+         is that of the mean and of all seeds, or of so many that chance would not do it. Otherwise the claim is \
+         *undecided*, and its row says how many seeds would decide it. What needs larger runs than this scale's is *not \
          run*; what needs a testbed, or a unit that the paper does not print, is *not judged*. Claims that no \
-         outcome could falsify are excluded from the percentages, which are of the claims that were judged.\n\n{}",
+         outcome could falsify, and claims that the paper's own numbers exclude (*contradicted*), count in no \
+         percentage; percentages are of the claims that were judged, undecided ones among them.\n\n{}",
         table(&head, rows),
         alternatives(report)
     )
@@ -79,7 +94,7 @@ fn alternatives(report: &Report) -> String {
     for paper in &report.papers {
         for row in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
             let of = &row.totals;
-            let counts = [of.holds, of.in_direction, of.does_not_hold].map(|n| n.to_string());
+            let counts = [of.holds, of.in_direction, of.does_not_hold, of.undecided].map(|n| n.to_string());
             let own = vec![cell(&paper.about.id), cell(&row.reading.name), cell(&row.reading.title)];
             rows.push([own, counts.to_vec(), of.percents().to_vec()].concat());
         }
@@ -94,6 +109,7 @@ fn alternatives(report: &Report) -> String {
         "hold",
         "in direction",
         "do not hold",
+        "undecided",
         "hold, of those judged",
         "at least in direction",
     ];

@@ -52,6 +52,9 @@ fn sentence(of: &Totals) -> String {
     if of.does_not_hold > 0 {
         parts.push(verb(of.does_not_hold, "does not hold", "do not hold"));
     }
+    if of.undecided > 0 {
+        parts.push(verb(of.undecided, "is undecided", "are undecided"));
+    }
     if of.not_run > 0 {
         parts.push(verb(of.not_run, "is not run at this scale", "are not run at this scale"));
     }
@@ -61,6 +64,10 @@ fn sentence(of: &Totals) -> String {
     if of.apart > 0 {
         parts.push(verb(of.apart, "cannot fail", "cannot fail"));
     }
+    if of.contradicted > 0 {
+        let one = "is contradicted by its own paper";
+        parts.push(verb(of.contradicted, one, "are contradicted by their own paper"));
+    }
     format!("{}: {}", counted(of.all(), "claim"), parts.join(", "))
 }
 
@@ -68,13 +75,13 @@ fn sentence(of: &Totals) -> String {
 fn experiments(paper: &PaperPage, page: &str) -> String {
     let row = |of: &ExperimentPage| {
         let totals = Totals::of(of.claims.iter());
-        let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold];
+        let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold, totals.undecided];
         let counts = counts.map(|count| if of.claims.is_empty() { "-".to_owned() } else { count.to_string() });
         let what = if of.setting == "design" { format!("{} (held by tests)", of.title) } else { of.title.clone() };
         let runs = if of.runs == 0 { "-".to_owned() } else { cell(&cost(of)) };
         [vec![link(&of.id, &format!("{page}#{}", of.id)), cell(&of.place), cell(&what)], counts.to_vec(), vec![runs]]
             .concat()
     };
-    let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "runs"];
+    let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "undecided", "runs"];
     table(&head, paper.experiments.iter().map(row).collect())
 }

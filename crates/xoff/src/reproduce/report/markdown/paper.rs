@@ -3,7 +3,7 @@
 use super::markup::{anchor, cell, folded, inline, link, table};
 use super::{FIGURES, PagePaths, again, cost, counted, experiments, sentence};
 use crate::reproduce::report::{
-    Totals, agreement, by_reason, first_failures, more_failed, range_text, readings, setting_text, source,
+    Totals, agreement, by_reason, first_failures, more_failed, needed, range_text, readings, setting_text, source,
 };
 use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 
@@ -82,7 +82,8 @@ fn readings_table(paper: &PaperPage) -> String {
         let name = if row.reading.main { format!("{} (chosen)", row.reading.name) } else { row.reading.name.clone() };
         let what = format!("{}. {}", row.reading.title.trim_end_matches('.'), row.reading.why);
         let of = &row.totals;
-        let counts = [of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged].map(|n| n.to_string());
+        let counts = [of.holds, of.in_direction, of.does_not_hold, of.undecided, of.not_run, of.not_judged]
+            .map(|n| n.to_string());
         [vec![cell(&name), cell(what.trim())], counts.to_vec(), of.percents().to_vec()].concat()
     };
     let head = [
@@ -91,6 +92,7 @@ fn readings_table(paper: &PaperPage) -> String {
         "hold",
         "in direction",
         "do not hold",
+        "undecided",
         "not run",
         "not judged",
         "hold, of those judged",
@@ -181,11 +183,15 @@ fn claims(claims: &[ClaimResult]) -> String {
             cell(&claim.ours),
             verdict(claim.verdict).to_owned(),
             cell(&accepted(claim)),
-            agreement(claim),
+            [agreement(claim), needed(claim)]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
         ]
     };
-    let head = ["", "claim", "paper", "ours", "verdict", "accepted", "seeds that agree"];
-    let counted = claims.iter().filter(|claim| claim.cannot_fail.is_empty());
+    let head = ["", "claim", "paper", "ours", "verdict", "accepted", "seeds that agree; that would decide"];
+    let counted = claims.iter().filter(|claim| claim.cannot_fail.is_empty() && claim.contradicted.is_empty());
     let mut out = table(&head, counted.map(row).collect());
     let reasons = by_reason(claims);
     if !reasons.is_empty() {
@@ -199,12 +205,34 @@ fn claims(claims: &[ClaimResult]) -> String {
             (verdict, 1) => verdict.words(),
             (Verdict::HoldsInDirection, _) => "hold in direction",
             (Verdict::NotJudged, _) => "are not judged",
+            (Verdict::Undecided, _) => "are undecided",
             _ => "do not hold",
         };
         out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
     }
     out.push('\n');
-    out + &apart(claims)
+    out + &contradicted(claims) + &apart(claims)
+}
+
+/// What the paper's own numbers exclude, with the arithmetic.
+fn contradicted(claims: &[ClaimResult]) -> String {
+    let own: Vec<&ClaimResult> = claims.iter().filter(|claim| !claim.contradicted.is_empty()).collect();
+    if own.is_empty() {
+        return String::new();
+    }
+    let row = |claim: &&ClaimResult| {
+        let lines: Vec<String> = claim.arithmetic.iter().map(|line| format!("`{}`", line.replace('`', "'"))).collect();
+        vec![
+            cell(&claim.id),
+            cell(&claim.says),
+            cell(&claim.paper),
+            cell(&claim.ours),
+            verdict(claim.verdict).to_owned(),
+            format!("{} {}", cell(&claim.contradicted), lines.join(", ")),
+        ]
+    };
+    let head = ["", "claim", "paper", "ours", "verdict", "why the paper's own numbers exclude it"];
+    format!("Contradicted by the paper itself:\n\n{}", table(&head, own.iter().map(row).collect()))
 }
 
 /// Checks of inputs, and what follows from definitions.
@@ -241,6 +269,7 @@ fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Holds => "**holds**",
         Verdict::HoldsInDirection => "in direction",
         Verdict::DoesNotHold => "**does not hold**",
+        Verdict::Undecided => "*undecided*",
         Verdict::NotRunAtThisScale => "*not run*",
         Verdict::NotJudged => "*not judged*",
     }
