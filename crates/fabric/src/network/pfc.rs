@@ -14,8 +14,8 @@ use xoff_engine::{BitRate, LinkRate, Span, TimeResolution};
 ///
 /// In the worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a full packet just
 /// begun on the reverse link, is serialised, travels; the upstream takes its time to respond and then finishes a full
-/// packet just begun; and all that was on the wire meanwhile arrives. Where times are rounded to a resolution, frames arrive faster
-/// than the rate says: the `speedup` of the shortest that come in numbers.
+/// packet just begun; and all that was on the wire meanwhile arrives. Where times are rounded to a resolution, frames
+/// arrive faster than the rate says: the `speedup` of the shortest that come in numbers.
 ///
 /// Left out: the switch's own time from XOFF to PAUSE, delays of MAC, PHY and FEC, and cells of the buffer.
 #[derive(Clone, Copy, Debug)]

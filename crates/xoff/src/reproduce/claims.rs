@@ -31,7 +31,7 @@ pub struct Claim {
     pub not_judged: String,
     /// Why nothing could make it fail: it is shown, and counts in no percentage. Empty for all others.
     pub cannot_fail: String,
-    /// Why the paper's own numbers exclude it: it is shown, and counts in a percentage of its own. Empty for all others.
+    /// Why the paper's own numbers exclude it: it is shown, and counts in no percentage. Empty for all others.
     pub contradicted: String,
     /// Comparisons of the paper's numbers that show it; all are true.
     pub arithmetic: Vec<Text>,

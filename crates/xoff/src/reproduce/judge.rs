@@ -148,20 +148,22 @@ fn range_answer(range: (f64, f64), values: &[Estimate], over: OverSeeds) -> Answ
         None => Answer::of(is_inside(range, value.mean)),
     };
     let answers: Vec<Answer> = values.iter().map(one).collect();
-    match () {
-        () if answers.contains(&Answer::False) => Answer::False,
-        () if answers.contains(&Answer::Open) => Answer::Open,
-        () => Answer::True,
-    }
+    // The first of these that any number gives decides.
+    let worst = [Answer::False, Answer::Open].into_iter().find(|answer| answers.contains(answer));
+    worst.unwrap_or(Answer::True)
 }
 
-/// Two standard deviations of a normal distribution, squared: 95 %.
+/// Within 1.96 standard deviations are 95 % of a normal distribution; their square.
 const Z_SQUARED: f64 = 3.841;
+
+/// By how much the seeds that agree outnumber the others: 1 if all do, -1 if none does.
+fn lead(agree: usize, count: usize) -> f64 {
+    2.0 * agree as f64 / count as f64 - 1.0
+}
 
 /// Whether a direction is true: in the mean and in all seeds, or in so many that 95 % of coins would not agree so.
 fn direction_answer(is_true: bool, agree: usize, count: usize) -> Answer {
-    let apart = 2.0 * agree as f64 / count as f64 - 1.0;
-    let decided = agree == 0 || agree == count || apart * apart * count as f64 > Z_SQUARED;
+    let decided = agree == 0 || agree == count || lead(agree, count).powi(2) * count as f64 > Z_SQUARED;
     match (is_true, 2 * agree > count) {
         (true, true) if decided => Answer::True,
         (false, false) if decided => Answer::False,
@@ -187,8 +189,7 @@ fn seeds_needed(claim: &Claim, found: &Clauses) -> u64 {
         }
     }
     if let (Some(Answer::Open), Some(Seeds { count, direction: Some(agree), .. })) = (found.direction, found.seeds) {
-        let apart = 2.0 * agree as f64 / count as f64 - 1.0;
-        needed = needed.max((Z_SQUARED / (apart * apart)).max(count as f64 + 1.0));
+        needed = needed.max((Z_SQUARED / lead(agree, count).powi(2)).max(count as f64 + 1.0));
     }
     needed.min(MOST).ceil() as u64
 }
@@ -225,11 +226,15 @@ fn truth(scope: &Scope, text: &Text) -> Result<Option<bool>, Diagnostic> {
     }
 }
 
+/// One of a claim's numbers in all seeds that have as many of them.
+fn over_seeds(each: &[Option<Vec<f64>>], index: usize, numbers: usize) -> Vec<f64> {
+    each.iter().flatten().filter(|values| values.len() == numbers).map(|values| values[index]).collect()
+}
+
 /// Each number as it follows from the means over seeds, with the interval of its values seed by seed.
 fn with_intervals(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
-    let alike: Vec<&Vec<f64>> = each.iter().flatten().filter(|values| values.len() == means.len()).collect();
     let estimate = |(index, mean): (usize, &f64)| {
-        let of: Vec<f64> = alike.iter().map(|values| values[index]).collect();
+        let of = over_seeds(each, index, means.len());
         let spread = Estimate::of(&of).filter(|estimate| estimate.count > 1);
         Estimate { mean: *mean, half_width: spread.and_then(|estimate| estimate.half_width), count: each.len().max(1) }
     };
@@ -247,9 +252,8 @@ fn together(scope: &Scope, text: &Text, whole: Vec<f64>) -> Vec<Estimate> {
 
 /// The median over seeds of each number.
 fn medians(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
-    let alike: Vec<&Vec<f64>> = each.iter().flatten().filter(|values| values.len() == means.len()).collect();
     let median = |(index, &mean): (usize, &f64)| {
-        let of: Vec<f64> = alike.iter().map(|values| values[index]).collect();
+        let of = over_seeds(each, index, means.len());
         Estimate::of_median(&of).unwrap_or(Estimate { mean, half_width: None, count: each.len().max(1) })
     };
     means.iter().enumerate().map(median).collect()

@@ -16,8 +16,6 @@ pub struct Totals {
     pub apart: usize,
     /// Claims that the paper's own numbers exclude, whatever their verdict.
     pub contradicted: usize,
-    /// Those of them that hold here all the same.
-    pub contradicted_hold: usize,
 }
 
 /// What a claim counts as.
@@ -27,14 +25,14 @@ pub enum Class {
     /// Undecided, but for its direction.
     UndecidedInSize,
     CannotFail,
-    Contradicted(Verdict),
+    Contradicted,
 }
 
 impl Class {
     pub fn of(claim: &ClaimResult) -> Class {
         match claim.verdict {
             _ if !claim.cannot_fail.is_empty() => Class::CannotFail,
-            verdict if !claim.contradicted.is_empty() => Class::Contradicted(verdict),
+            _ if !claim.contradicted.is_empty() => Class::Contradicted,
             Verdict::Undecided if claim.direction == Some(Answer::True) => Class::UndecidedInSize,
             verdict => Class::Verdict(verdict),
         }
@@ -51,7 +49,7 @@ impl Totals {
         for class in classes {
             *match class {
                 Class::CannotFail => &mut totals.apart,
-                Class::Contradicted(_) => &mut totals.contradicted,
+                Class::Contradicted => &mut totals.contradicted,
                 Class::UndecidedInSize | Class::Verdict(Verdict::Undecided) => &mut totals.undecided,
                 Class::Verdict(Verdict::Holds) => &mut totals.holds,
                 Class::Verdict(Verdict::HoldsInDirection) => &mut totals.in_direction,
@@ -60,7 +58,6 @@ impl Totals {
                 Class::Verdict(Verdict::NotJudged) => &mut totals.not_judged,
             } += 1;
             totals.undecided_in_size += usize::from(class == Class::UndecidedInSize);
-            totals.contradicted_hold += usize::from(class == Class::Contradicted(Verdict::Holds));
         }
         totals
     }
