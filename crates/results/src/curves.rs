@@ -223,6 +223,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         #[test]
         fn thinning_keeps_extremes_order_and_bound(values in prop::collection::vec(-1e6f64..1e6, 1..12_000)) {
             let mut trace = Trace::default();

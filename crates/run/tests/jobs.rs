@@ -5,6 +5,7 @@ use std::path::Path;
 use xoff_run::{Keep, Records, RunEnd, drive};
 use xoff_scenario::traffic::JobInterval;
 use xoff_scenario::{Loaded, Options, Scenario};
+use xoff_yardstick::every_case;
 
 /// Payload of a packet, and what it takes on the wire.
 const PAYLOAD: u64 = 1024;
@@ -58,14 +59,14 @@ fn d(bytes: u64, ps: u64) -> u64 {
 }
 
 /// Form 1: (s − 1)·max(kτ, τ + L) + kτ + L. Small rings at all rates, large ones at one of them; all of them takes a
-/// minute, and is done if `XOFF_ALL_RINGS` is set.
+/// minute, and is done with `XOFF_TESTS=all`.
 #[test]
 fn rings() {
-    let all = std::env::var_os("XOFF_ALL_RINGS").is_some();
+    let all = every_case();
     for (n, k) in (2..=64).flat_map(|n| (1..=8).map(move |k| (n, k))) {
         for (which, (rate, ps)) in RATES.into_iter().enumerate() {
             let small = n <= 8;
-            if !all && !small && ((n + k) as usize % 3 != which || (24..=56).contains(&n)) {
+            if !all && !small && ((n + k) as usize % 3 != which || (18..=63).contains(&n)) {
                 continue;
             }
             let slice = PAYLOAD;
@@ -96,7 +97,8 @@ fn halving_and_doubling() {
 /// Form 3: (n − 1)·wire(S/n) + L, each part a packet.
 #[test]
 fn all_to_alls() {
-    for (n, (rate, ps)) in (2..=64).flat_map(|n| RATES.map(|rate| (n, rate))) {
+    let sizes = (2..=64).filter(|n| every_case() || *n <= 16 || *n == 64);
+    for (n, (rate, ps)) in sizes.flat_map(|n| RATES.map(|rate| (n, rate))) {
         let bytes = PAYLOAD * n;
         let text = format!("kind = \"all-to-all\"\npeers = 0\nbytes = \"{bytes}B\"\nchunk = \"{PAYLOAD}B\"");
         assert_eq!(time(&star(n, rate, &text)), (n - 1) * wire(PAYLOAD, ps) + rest(ps), "{n} ranks at {rate}");

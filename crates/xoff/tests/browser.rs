@@ -1,6 +1,6 @@
-//! Pages in a real browser: the replay of the victim-flow comparison, of a training job and of a large run, every kind
-//! of report, hostile names. The browser's half is `web/test/browser/`; here its data are made, and what tables say is
-//! read for it.
+//! Pages in a real browser: the replay of the victim-flow comparison, its report, hostile names; with `XOFF_TESTS=all`
+//! also the replay of a training job and of a large run, and every other kind of report. The browser's half is
+//! `web/test/browser/`; here its data are made, and what tables say is read for it.
 //!
 //! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use xoff_yardstick::{Missing, found, lock, program};
+use xoff_yardstick::{Missing, every_case, found, lock, program};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -208,15 +208,11 @@ fn pages_in_a_real_browser() {
 
     let bench = Bench::new();
     let folder = &bench.path;
-    bench.ok(&["compare", "victim-flow", "--schemes", "none,pcn,mercury", "--out", "victim", "--quiet"]);
+    let schemes: &[&str] = if every_case() { &["none", "pcn", "mercury"] } else { &["none", "pcn"] };
+    bench.ok(&["compare", "victim-flow", "--schemes", &schemes.join(","), "--out", "victim", "--quiet"]);
     bench.ok(&["view", "victim", "--export", "victim.html", "--quiet"]);
     let size = fs::metadata(folder.join("victim.html")).unwrap().len();
     assert!(size < 10_000_000, "a replay to send has {size} bytes");
-    bench.write("large.toml", LARGE);
-    bench.ok(&["run", "large.toml", "--out", "large", "--quiet", "--set", "output.figures=false"]);
-    bench.write("job.toml", JOB);
-    bench.ok(&["run", "job.toml", "--out", "job", "--quiet", "--set", "output.figures=false"]);
-    bench.ok(&["view", "job", "--export", "job.html", "--quiet"]);
     bench.write("hostile.toml", hostile());
     bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);
     // Scenarios may not hold characters that cannot be seen; a directory edited by hand may.
@@ -226,19 +222,12 @@ fn pages_in_a_real_browser() {
     assert_ne!(head, unseen);
     bench.write("hostile/run.json", unseen);
     bench.ok(&["view", "hostile", "--export", "hostile.html", "--quiet"]);
-    bench.ok(&["run", "incast", "--out", "run", "--quiet"]);
-    bench.ok(&["run", "incast", "--seeds", "2", "--out", "seeds", "--quiet"]);
-    bench.ok(&["sweep", "incast", "--schemes", "none,dcqcn", "--seeds", "2", "--out", "sweep", "--quiet"]);
-    bench.ok(&["reproduce", "pcn-fig2", "--out", "repro", "--quiet"]);
 
     let victim = Server::of(&bench, "victim");
-    let job = Server::of(&bench, "job");
-    let large = Server::of(&bench, "large");
     let strange = Server::of(&bench, "hostile");
     let end_us = 60_000.0;
-    let runs = ["none", "pcn", "mercury"].map(|run| truth(&folder.join("victim").join(run), end_us));
-    let summary: Value = serde_json::from_slice(&bench.read("job/run.json")).unwrap();
-    let settings = json!({
+    let runs: Vec<Value> = schemes.iter().map(|run| truth(&folder.join("victim").join(run), end_us)).collect();
+    let given = json!({
         "screenshots": std::env::var("XOFF_SCREENSHOTS").ok(),
         "burst_us": 20_000.0,
         "victim": {
@@ -247,21 +236,7 @@ fn pages_in_a_real_browser() {
             "end_us": end_us,
             "runs": runs,
         },
-        "job": {
-            "url": job.url,
-            "exported": file_url(&folder.join("job.html")),
-            "end_us": summary["sim_time_us"],
-            "activities": activities(&folder.join("job")),
-        },
-        "large": { "url": large.url },
-        "reports": {
-            "run": file_url(&folder.join("run/report.html")),
-            "comparison": file_url(&folder.join("victim/report.html")),
-            "set of seeds": file_url(&folder.join("seeds/report.html")),
-            "sweep": file_url(&folder.join("sweep/report.html")),
-            "reproduction": file_url(&folder.join("repro/report.html")),
-            "paper": file_url(&folder.join("repro/pcn.html")),
-        },
+        "reports": { "comparison": file_url(&folder.join("victim/report.html")) },
         "hostile": {
             "replay": strange.url,
             "exported": file_url(&folder.join("hostile.html")),
@@ -269,24 +244,64 @@ fn pages_in_a_real_browser() {
         },
         "hostile_text": HOSTILE_TEXT,
     });
-    let given = folder.join("given.json");
-    fs::write(&given, settings.to_string()).unwrap();
-    in_the_browser(&web, &given);
+    if every_case() {
+        every_page(&bench, &web, given);
+    } else {
+        // A table that can be sorted and a figure that moves are in every kind of report.
+        in_the_browser(&web, &bench, &given, &["replay", "reports"]);
+    }
+}
+
+/// The replay of a training job and of a large run, and the other kinds of report.
+fn every_page(bench: &Bench, web: &Path, mut given: Value) {
+    let folder = &bench.path;
+    bench.write("large.toml", LARGE);
+    bench.ok(&["run", "large.toml", "--out", "large", "--quiet", "--set", "output.figures=false"]);
+    bench.write("job.toml", JOB);
+    bench.ok(&["run", "job.toml", "--out", "job", "--quiet", "--set", "output.figures=false"]);
+    bench.ok(&["view", "job", "--export", "job.html", "--quiet"]);
+    bench.ok(&["run", "incast", "--out", "run", "--quiet"]);
+    bench.ok(&["run", "incast", "--seeds", "2", "--out", "seeds", "--quiet"]);
+    bench.ok(&["sweep", "incast", "--schemes", "none,dcqcn", "--seeds", "2", "--out", "sweep", "--quiet"]);
+    bench.ok(&["reproduce", "pcn-fig2", "--out", "repro", "--quiet"]);
+    let job = Server::of(bench, "job");
+    let large = Server::of(bench, "large");
+    let summary: Value = serde_json::from_slice(&bench.read("job/run.json")).unwrap();
+    given["job"] = json!({
+        "url": job.url,
+        "exported": file_url(&folder.join("job.html")),
+        "end_us": summary["sim_time_us"],
+        "activities": activities(&folder.join("job")),
+    });
+    given["large"] = json!({ "url": large.url });
+    for (kind, page) in [
+        ("run", "run/report.html"),
+        ("set of seeds", "seeds/report.html"),
+        ("sweep", "sweep/report.html"),
+        ("reproduction", "repro/report.html"),
+        ("paper", "repro/pcn.html"),
+    ] {
+        given["reports"][kind] = json!(file_url(&folder.join(page)));
+    }
+    in_the_browser(web, bench, &given, &["replay", "reports", "jobs", "large"]);
     let peak = large.peak_bytes();
     assert!(peak < 500_000_000, "the server held {peak} bytes");
 }
 
 /// The browser's half. A browser that hangs is started once more; what a page does wrong fails at once.
-fn in_the_browser(web: &Path, given: &Path) {
+fn in_the_browser(web: &Path, bench: &Bench, settings: &Value, parts: &[&str]) {
     const PATIENCE: Duration = Duration::from_secs(1800);
     const ATTEMPTS: usize = 2;
+    let given = bench.path.join("given.json");
+    fs::write(&given, settings.to_string()).unwrap();
     for attempt in 1..=ATTEMPTS {
         // To a file: a pipe stays open for as long as any process of the browser runs.
         let told = given.with_extension(format!("{attempt}.log"));
         let log = File::create(&told).unwrap();
         let mut node = Command::new("node")
-            .args(["--test", "--test-concurrency=1", "--test-timeout=600000", "test/browser/"])
-            .env("XOFF_BROWSER", given)
+            .args(["--test", "--test-concurrency=1", "--test-timeout=600000"])
+            .args(parts.iter().map(|part| format!("test/browser/{part}.test.mjs")))
+            .env("XOFF_BROWSER", &given)
             .current_dir(web)
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())

@@ -1,7 +1,7 @@
 //! A fault at every change of the file system, and a kill at each: afterwards the old result or the new
 //! one is whole, and what was said is true.
 //!
-//! Only a part of the changes is tried; `XOFF_FAULTS=all` tries every one.
+//! Only a part of the changes is tried; `XOFF_TESTS=all` tries every one.
 
 #![cfg(all(unix, debug_assertions))]
 
@@ -9,6 +9,7 @@ use crate::common::whole::{assert_whole, copy};
 use crate::common::{Bench, entries, paper, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use xoff_yardstick::every_case;
 
 /// The smallest scenario with a result.
 const TINY: &str = r#"name = "tiny"
@@ -99,7 +100,7 @@ impl Case {
     fn walk(&self) {
         let changes = self.changes();
         assert!(changes.len() > 20, "{changes:?}");
-        let every = if std::env::var("XOFF_FAULTS").is_ok_and(|of| of == "all") { 1 } else { self.every };
+        let every = if every_case() { 1 } else { self.every };
         for fault in [Fault::Error, Fault::Full, Fault::Kill] {
             let chosen = |number: usize| {
                 // These are few and decide everything.

@@ -4,6 +4,7 @@ use crate::common::paper::{SCENARIO, toy};
 use crate::common::{self, Bench, stderr};
 use serde_json::Value;
 use std::path::Path;
+use xoff_yardstick::every_case;
 
 fn verdicts(bench: &Bench, args: &[&str]) -> Vec<(String, String)> {
     let out = if args.contains(&"standard") { "standard" } else { "out" };
@@ -176,7 +177,7 @@ fn the_papers_are_complete() {
 }
 
 /// Scenarios, measures, expressions and figures of every experiment, at every scale and under every reading (those that
-/// are not the main one at the smallest scale only, unless `XOFF_SCALES=all`), without
+/// are not the main one at the smallest scale only, unless `XOFF_TESTS=all`), without
 /// running any.
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
@@ -186,7 +187,7 @@ fn every_experiment_is_in_order_at_every_scale() {
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
     let all = ["all".to_owned()];
     let Ok(sets) = InterpretationSet::choose(&catalogue, &all, &all) else { panic!("there is a main reading") };
-    let every_scale = std::env::var("XOFF_SCALES").is_ok_and(|which| which == "all");
+    let every_scale = every_case();
     let scales = |main: bool| if main || every_scale { &Scale::ALL[..] } else { &[Scale::Quick] };
     let cases = sets.iter().enumerate().flat_map(|(at, set)| scales(at == 0).iter().map(move |&scale| (set, scale)));
     for (set, scale) in cases {

@@ -4,7 +4,7 @@
 use crate::common::{self, Bench, SMALL, stderr};
 use crate::perfetto::Perfetto;
 use std::path::Path;
-use xoff_yardstick::found;
+use xoff_yardstick::{every_case, found};
 
 fn shipped(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios").join(name).display().to_string()
@@ -26,7 +26,7 @@ fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
     let Some(perfetto) = found(Perfetto::new()) else { return };
     for (sets, times) in [(&[][..], "decisions"), (&["output.pfc_frames=true"][..], "arrivals")] {
         let bench = Bench::new();
-        let sets = [&["run.stop=25ms"][..], sets].concat();
+        let sets = [&["run.stop=21ms"][..], sets].concat();
         let output = traced(&bench, &shipped("victim-flow.toml"), &sets);
         assert!(output.contains("21 nodes, 250 flows") && output.contains(times), "{output}");
         let output = perfetto.check(&bench.path.join("out"), &["victim F0"]);
@@ -41,7 +41,7 @@ fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
 fn timed_pauses_are_as_long_as_the_egress_stood_still() {
     let Some(perfetto) = found(Perfetto::new()) else { return };
     let bench = Bench::new();
-    let sets = ["run.stop=25ms", "output.pfc_frames=true", "switch.pfc.signalling=timed"];
+    let sets = ["run.stop=21ms", "output.pfc_frames=true", "switch.pfc.signalling=timed"];
     traced(&bench, &shipped("victim-flow.toml"), &sets);
     perfetto.check(&bench.path.join("out"), &["--timed"]);
 }
@@ -50,7 +50,8 @@ fn timed_pauses_are_as_long_as_the_egress_stood_still() {
 fn congestion_over_three_layers_and_parallel_links_is_told_as_it_happened() {
     let Some(perfetto) = found(Perfetto::new()) else { return };
     let bench = Bench::new();
-    let output = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true"]);
+    let stop = if every_case() { "run.stop=50ms" } else { "run.stop=8ms" };
+    let output = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true", stop]);
     let output = output + &perfetto.check(&bench.path.join("out"), &[]);
     assert!(output.contains("70 nodes"), "{output}");
 }

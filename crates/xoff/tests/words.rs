@@ -305,7 +305,7 @@ fn no_line_of_a_result_is_wider_than_the_terminal() {
     fits(&bench, &["trace", "out"]);
     fits(&bench, &["new", "scenario", "mine"]);
     fits(&bench, &["man", "pages"]);
-    fits(&bench, &["reproduce", "pcn-fig2", "--out", "papers"]);
+    fits(&bench, &["reproduce", "fqcn-fig1", "--out", "papers"]);
     bench.write("storm.toml", STORM);
     let failed = at_80_columns(&bench, &["run", "storm.toml", "--no-out"]);
     assert_eq!(failed.status.code(), Some(1));

@@ -10,6 +10,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// Whether `XOFF_TESTS=all` asks for every case of tests that usually try a part of theirs.
+pub fn every_case() -> bool {
+    std::env::var("XOFF_TESTS").is_ok_and(|which| which == "all")
+}
+
+/// The folder for files that tests write: `TMPDIR` where it is set, else memory where it has room. Runs sync what they
+/// write, and a disk is busy with what was compiled just before.
+pub fn scratch() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let room = rustix::fs::statvfs(memory).map_or(0, |of| of.f_bavail * of.f_frsize);
+    let has_room = std::env::var_os("TMPDIR").is_none() && room > 4 << 30;
+    if has_room { memory.to_owned() } else { std::env::temp_dir() }
+}
+
 /// Something that a test cannot do without, and what is missing for it.
 #[derive(Debug)]
 pub struct Missing {

@@ -156,7 +156,7 @@ fn range_answer(range: (f64, f64), values: &[Estimate], over: OverSeeds) -> Answ
 /// Within 1.96 standard deviations are 95 % of a normal distribution; their square.
 const Z_SQUARED: f64 = 3.841;
 
-/// By how much the seeds that agree outnumber the others: 1 if all do, -1 if none does.
+/// The share of seeds that agree less the share of the others: 1 if all agree, -1 if none does.
 fn lead(agree: usize, count: usize) -> f64 {
     2.0 * agree as f64 / count as f64 - 1.0
 }

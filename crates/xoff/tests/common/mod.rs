@@ -57,7 +57,7 @@ impl Bench {
     pub fn new() -> Bench {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("xoff-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+        let path = xoff_yardstick::scratch().join(name);
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Bench { path }
