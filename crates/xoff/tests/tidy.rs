@@ -347,7 +347,7 @@ fn versions_are_the_same_everywhere() {
 fn workflows_call_what_exists() {
     let calls = [
         ("test", &["scripts/msrv", ".ci/run"][..]),
-        ("lint", &["scripts/msrv"]),
+        ("lint", &["scripts/msrv", ".ci/lint"]),
         ("docs", &[]),
         ("msrv", &["scripts/msrv"]),
         ("audit", &["scripts/audit"]),
