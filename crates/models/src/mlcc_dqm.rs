@@ -119,6 +119,7 @@ fn run(values: &Values) -> Result<Yield, String> {
         advertised: smoothing,
         line_before: values.text("missing_history") == "line",
         floor_queue: true,
+        clamp_raw: true,
         clamp_window: true,
         sliding,
     };

@@ -25,6 +25,8 @@ pub struct DqmSettings {
     pub line_before: bool,
     /// A predicted queue below zero (equation 3) counts as zero.
     pub floor_queue: bool,
+    /// R_DQM (equation 5) is kept from zero to line rate before equation 7 uses it.
+    pub clamp_raw: bool,
     /// The window stops where the advertised rate meets its bounds, and does not wind up.
     pub clamp_window: bool,
     /// The window counts the ACKs of the last RTT_C, not all that ever were.
@@ -47,7 +49,7 @@ pub struct Bounds {
 }
 
 /// One in fixed point: halves, and all the sums of them, are exact.
-const ONE: u64 = 1 << 32;
+const ONE: i64 = 1 << 32;
 /// More slots than this are a very long link, and too many to remember for every flow.
 const SLOTS_LARGEST: u64 = 1 << 16;
 
@@ -69,9 +71,9 @@ pub struct Dqm {
     pub(super) raw_bps: f64,
     /// R̄_DQM
     advertised_bps: f64,
-    token: u64,
+    token: i64,
     /// What one ACK adds to it.
-    gain: u64,
+    gain: i64,
     /// Steps of the window so far, and what of them dw leaves out.
     steps: i64,
     forgotten: i64,
@@ -140,10 +142,10 @@ impl Dqm {
         let delay_s = m as f64 * queue_bits / sum;
         // (5)
         let raw = credit_bps * (1.0 - (delay_s - self.settings.target_s) / self.settings.theta_s);
-        self.raw_bps = raw.clamp(0.0, self.bounds.line_bps);
+        self.raw_bps = if self.settings.clamp_raw { raw.clamp(0.0, self.bounds.line_bps) } else { raw };
         // (7) The gain per ACK stays until the next match.
         let gain = (self.settings.alpha * self.raw_bps / credit_bps).min(1.0);
-        self.gain = (gain * ONE as f64).round() as u64;
+        self.gain = (gain * ONE as f64).round() as i64;
     }
 
     /// A slot has ended. Slots are not alike: where packets pause, so do matches, and n of them by
@@ -219,7 +221,7 @@ impl Dqm {
     }
 
     #[cfg(test)]
-    pub(super) fn state(&self) -> (f64, u64, i64) {
+    pub(super) fn state(&self) -> (f64, i64, i64) {
         (self.raw_bps, self.token, self.steps - self.forgotten)
     }
 

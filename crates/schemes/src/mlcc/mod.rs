@@ -68,6 +68,7 @@ impl Configured for Mlcc {
             advertised: params.history == History::Advertised,
             line_before: params.missing_history == MissingHistory::Line,
             floor_queue: params.floor_queue,
+            clamp_raw: params.clamp_raw,
             clamp_window: params.clamp_window,
             sliding: params.window_span == WindowSpan::Rtt,
         };

@@ -42,6 +42,8 @@ params! {
         /// the dynamic window counts the ACKs of one RTT_C, or all since the flow's first
         window_span "dw": WindowSpan { Rtt = "rtt", All = "all" } = "rtt",
             from "assumption: rtt, or the queue oscillates for ever instead of settling (eq. 8 names no span)";
+        /// R_DQM (eq. 5) is kept from zero to line rate before eq. 7 uses it
+        clamp_raw: Flag = "true", from "assumption: a rate lies between them (eq. 5 prints no bound)";
         /// where the advertised rate meets its bounds the dynamic window stops too, and does not wind up
         clamp_window: Flag = "true", from "assumption";
         /// round trip between far gateway and receiver: between two credit matches, or of the idle network

@@ -103,7 +103,7 @@ fn mlcc_10_3_tokens() {
     };
     // Ratio 1: the token is 0.5, 0, 0.5, 0, exactly.
     let mut even = at_ratio(1.0, &[]);
-    let half = 1u64 << 31;
+    let half = 1i64 << 31;
     for (token, window) in [(half, -1), (0, 0), (half, -1), (0, 0)] {
         even.on_ack();
         assert_eq!((even.state().1, even.state().2), (token, window));
@@ -125,6 +125,20 @@ fn mlcc_10_3_one_step_is_1_33_mbps() {
     let rates: Vec<f64> = (0..2).map(|_| dqm.on_ack()).collect();
     assert!((rates[1] - rates[0] - 8.0 * 1000.0 / 6e-3).abs() < 1e-3);
     assert_eq!(rates[1], 10e9);
+}
+
+/// Equation 5 prints no bound: with a predicted delay of D_t + 2 theta it asks for minus the credit rate.
+#[test]
+fn mlcc_eq_5_is_bounded_unless_the_scenario_says_no() {
+    let queue_bytes = (10e9 / 8.0 * (1e-3 + 2.0 * 18e-3)) as u64;
+    let raw_bps = |texts: &[(&str, &str)]| {
+        let mut dqm = dqm(&[texts, &[("missing_history", "credit")]].concat(), Span::from_ms(6));
+        dqm.on_match(10e9, queue_bytes, Span::from_ms(6));
+        dqm.on_ack();
+        dqm.state().0
+    };
+    assert_eq!(raw_bps(&[]), 0.0);
+    near(raw_bps(&[("clamp_raw", "false")]), -10e9);
 }
 
 #[test]
