@@ -30,6 +30,12 @@ pub const PRESETS: &[Preset] = presets! {
         target_decay = "true", stage_order = "increment-first",
         rate_ai = "5Mbps", rate_hai = "50Mbps", rate_min = "5Mbps",
     }
+    "open-sim" from "rate limiter of the DCQCN authors' open simulator with the defaults of its class, which begins as \
+                     QCN's; packets are sampled as they leave, where that simulator marks" {
+        sample_at = "dequeue", keep_target = "true", keep_bytes = "true", target_decay = "true",
+        stage_order = "increment-first", increase_timer = "1500us", byte_counter = "150KB",
+        rate_ai = "5Mbps", rate_hai = "50Mbps", rate_min = "100Mbps",
+    }
 };
 
 /// A congestion point that makes a scheme of the family.
