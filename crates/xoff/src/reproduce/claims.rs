@@ -3,6 +3,7 @@
 use super::change::value_name;
 use super::report_data::Deviation;
 use super::scale::Scale;
+use super::tolerance::{STATED, Stated};
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::reader::{Result, Table, Text};
 use xoff_scenario::tree::{Item, Value};
@@ -57,18 +58,22 @@ impl Claim {
     pub fn read(mut table: Table) -> Result<Claim> {
         let id = table.text("id")?;
         let unit = table.text_or("unit", "")?.value;
+        let paper = table.items("paper")?.unwrap_or_default();
+        let stated = table.take_choice("stated", &STATED)?;
+        let tolerance = table.text_or("tolerance", "")?.value;
         let claim = Claim {
             experiment: table.text("experiment")?,
             says: table.text("says")?.value,
-            paper: match table.items("paper")? {
-                Some(items) => paper_text(&items, &unit),
-                None => String::new(),
-            },
-            unit,
+            paper: paper_text(&paper, &unit),
             value: table.take_text("value")?,
             direction: table.take_text("direction")?,
-            range: read_range(&mut table)?,
-            tolerance: table.text_or("tolerance", "")?.value,
+            range: accepted(&mut table, stated, &paper, &unit)?,
+            tolerance: match stated {
+                Some(stated) if tolerance.is_empty() => stated.words().to_owned(),
+                Some(stated) => format!("{}; {tolerance}", stated.words()),
+                None => tolerance,
+            },
+            unit,
             from_scale: table.choice_or("from_scale", &SCALES, "quick")?,
             diagnosis: table.text_or("diagnosis", "")?.value,
             not_judged: table.text_or("not_judged", "")?.value,
@@ -106,6 +111,34 @@ fn number(item: &Item) -> Option<f64> {
         Value::Float(number) => Some(number),
         Value::Integer(Ok(number)) => Some(number as f64),
         _ => None,
+    }
+}
+
+/// Where a claim's numbers must lie: by the rule for numbers stated so, or narrower where the claim says it.
+fn accepted(table: &mut Table, stated: Option<Stated>, paper: &[Item], unit: &str) -> Result<Option<(f64, f64)>> {
+    let own = read_range(table)?;
+    let Some(stated) = stated else { return Ok(own) };
+    let numbers = || paper.iter().flat_map(paper_numbers);
+    let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
+    if low > high && stated != Stated::Fair {
+        return Err(table.error("stated", "`stated` needs a number under `paper`"));
+    }
+    let whole = if unit == "%" { Some(100.0) } else { unit.starts_with("of ").then_some(1.0) };
+    let rule = stated.range(low, high, whole);
+    match own {
+        Some((from, to)) if from < rule.0 || to > rule.1 => {
+            let error = table.error("range", "this range is wider than the rule for numbers that are stated so");
+            Err(error.label(format!("the rule accepts {} to {}", rule.0, rule.1)))
+        }
+        own => Ok(Some(own.unwrap_or(rule))),
+    }
+}
+
+/// The numbers of `12.5`, or of `at least 53`.
+fn paper_numbers(item: &Item) -> Vec<f64> {
+    match &item.value {
+        Value::Text(text) => text.split_whitespace().filter_map(|word| word.parse().ok()).collect(),
+        _ => number(item).into_iter().collect(),
     }
 }
 

@@ -22,12 +22,21 @@ struct Clauses {
     seeds: Option<Seeds>,
 }
 
+/// What several seeds are judged by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Their intervals and how many agree: a claim may stay undecided.
+    Intervals,
+    /// Their means alone: to rank combinations of choices that have too few seeds each.
+    Means,
+}
+
 /// Judges a claim by the runs of a scale.
-pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<ClaimResult, Diagnostic> {
+pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale, by: By) -> Result<ClaimResult, Diagnostic> {
     check_arithmetic(claim, data)?;
     let found = match scale.index() < claim.from_scale.index() {
         true => None,
-        false => clauses(claim, data)?,
+        false => clauses(claim, data, by)?,
     };
     let verdict = match &found {
         _ if !claim.not_judged.is_empty() => Verdict::NotJudged,
@@ -82,7 +91,7 @@ fn verdict(clauses: &Clauses) -> Verdict {
 }
 
 /// `None` if they need runs that were not made.
-fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnostic> {
+fn clauses(claim: &Claim, data: &Arc<Data>, by: By) -> Result<Option<Clauses>, Diagnostic> {
     let scope = Scope::new(data, &claim.experiment.value);
     let mut found = Clauses::default();
     // The numbers seed by seed; `None` where a seed yields none.
@@ -103,7 +112,7 @@ fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnosti
             is_true => direction = is_true,
         }
     }
-    let several = scope.seeds() > 1;
+    let several = by == By::Intervals && scope.seeds() > 1;
     let seeds = several.then(|| by_seed(claim, &scope, &each));
     found.in_range = claim.range.map(|range| match (&seeds, claim.over_seeds) {
         (None, _) => Answer::of(found.values.iter().all(|value| is_inside(range, value.mean))),

@@ -20,6 +20,7 @@ pub mod runner;
 pub mod scale;
 pub(crate) mod search;
 pub mod store;
+pub mod tolerance;
 pub(crate) mod tree;
 
 use catalogue::Catalogue;
@@ -27,6 +28,7 @@ use claims::Claim;
 use experiment::{Experiment, RunGroup, What};
 use expression::Data;
 use figure::Shown;
+use judge::By;
 use report_data::{ClaimResult, ExperimentPage, PaperPage, Report, Verdict};
 use results::Results;
 use runner::{Budget, RunOptions};
@@ -82,7 +84,7 @@ impl<'a> Reproduction<'a> {
         runner::share(catalogue, &mut rehearsed);
         let rehearsed = Arc::new(rehearsed);
         let data = reproduction.data(&rehearsed, true);
-        reproduction.judge(&data)?;
+        reproduction.judge(&data, By::Intervals)?;
         reproduction.check_figures(&data)?;
         reproduction.asked.iter().try_for_each(|experiment| tree::check(experiment, scale))?;
         reproduction.draw(&rehearsed)?;
@@ -174,7 +176,7 @@ impl<'a> Reproduction<'a> {
             self.needed.iter().map(|experiment| (experiment.id.clone(), finished.results(experiment))).collect();
         runner::share(self.catalogue, &mut results);
         let results = Arc::new(results);
-        let judged = self.judge(&self.data(&results, false))?;
+        let judged = self.judge(&self.data(&results, false), By::Intervals)?;
         Ok(Judgement { results, judged })
     }
 
@@ -206,10 +208,10 @@ impl<'a> Reproduction<'a> {
         Arc::new(data)
     }
 
-    fn judge(&self, data: &Arc<Data>) -> Result<Vec<ClaimResult>, Failed> {
+    fn judge(&self, data: &Arc<Data>, by: By) -> Result<Vec<ClaimResult>, Failed> {
         let (mut judged, mut problems) = (Vec::new(), Vec::new());
         for claim in &self.claims {
-            match judge::judge(claim, data, self.scale) {
+            match judge::judge(claim, data, self.scale, by) {
                 Ok(verdict) => judged.push(verdict),
                 Err(problem) => problems.push(problem),
             }

@@ -4,6 +4,7 @@
 use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
+use super::judge::By;
 use super::reading::Readings;
 use super::report::Totals;
 use super::report_data::{ClaimResult, Point, Verdict};
@@ -119,7 +120,7 @@ impl<'a> Prepared<'a> {
                 results.insert(experiment.id.clone(), finished.results(form));
             }
             runner::share(self.catalogue, &mut results);
-            let judged = self.whole.judge(&self.whole.data(&Arc::new(results), false))?;
+            let judged = self.whole.judge(&self.whole.data(&Arc::new(results), false), By::Means)?;
             tried.push(Tried::new(self.readings, &self.varied, choices, &judged));
         }
         tried.sort_by_key(|of| std::cmp::Reverse((of.totals.holds + of.totals.in_direction, of.totals.holds)));
