@@ -1,5 +1,5 @@
-//! Pages in a real browser: the replay of the victim-flow comparison, its report, hostile names; with `XOFF_TESTS=all`
-//! also the replay of a training job and of a large run, and every other kind of report. The browser's half is
+//! Pages in a real browser: the replay of the victim-flow comparison, and hostile names; with `XOFF_TESTS=all` also the
+//! replay of a training job and of a large run, and every kind of report. The browser's half is
 //! `web/test/browser/`; here its data are made, and what tables say is read for it.
 //!
 //! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
@@ -236,7 +236,7 @@ fn pages_in_a_real_browser() {
             "end_us": end_us,
             "runs": runs,
         },
-        "reports": { "comparison": file_url(&folder.join("victim/report.html")) },
+        "reports": {},
         "hostile": {
             "replay": strange.url,
             "exported": file_url(&folder.join("hostile.html")),
@@ -247,7 +247,6 @@ fn pages_in_a_real_browser() {
     if every_case() {
         every_page(&bench, &web, given);
     } else {
-        // A table that can be sorted and a figure that moves are in every kind of report.
         in_the_browser(&web, &bench, &given, &["replay", "reports"]);
     }
 }
@@ -276,6 +275,7 @@ fn every_page(bench: &Bench, web: &Path, mut given: Value) {
     given["large"] = json!({ "url": large.url });
     for (kind, page) in [
         ("run", "run/report.html"),
+        ("comparison", "victim/report.html"),
         ("set of seeds", "seeds/report.html"),
         ("sweep", "sweep/report.html"),
         ("reproduction", "repro/report.html"),
