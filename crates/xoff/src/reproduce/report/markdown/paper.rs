@@ -175,24 +175,14 @@ fn claims(claims: &[ClaimResult]) -> String {
     if claims.is_empty() {
         return String::new();
     }
-    let row = |claim: &ClaimResult| {
-        vec![
-            cell(&claim.id),
-            cell(&claim.says),
-            cell(&claim.paper),
-            cell(&claim.ours),
-            verdict(claim.verdict).to_owned(),
-            cell(&accepted(claim)),
-            [agreement(claim), needed(claim)]
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join("; "),
-        ]
+    let of_claim = |claim: &ClaimResult| {
+        let mut seeds = vec![agreement(claim), needed(claim)];
+        seeds.retain(|part| !part.is_empty());
+        row(claim, [cell(&accepted(claim)), seeds.join("; ")])
     };
     let head = ["", "claim", "paper", "ours", "verdict", "accepted", "seeds that agree; that would decide"];
     let counted = claims.iter().filter(|claim| claim.cannot_fail.is_empty() && claim.contradicted.is_empty());
-    let mut out = table(&head, counted.map(row).collect());
+    let mut out = table(&head, counted.map(of_claim).collect());
     let reasons = by_reason(claims);
     if !reasons.is_empty() {
         out.push_str("Why ours differ:\n\n");
@@ -220,19 +210,18 @@ fn contradicted(claims: &[ClaimResult]) -> String {
     if own.is_empty() {
         return String::new();
     }
-    let row = |claim: &&ClaimResult| {
+    let of_claim = |claim: &&ClaimResult| {
         let lines: Vec<String> = claim.arithmetic.iter().map(|line| format!("`{}`", line.replace('`', "'"))).collect();
-        vec![
-            cell(&claim.id),
-            cell(&claim.says),
-            cell(&claim.paper),
-            cell(&claim.ours),
-            verdict(claim.verdict).to_owned(),
-            format!("{} {}", cell(&claim.contradicted), lines.join(", ")),
-        ]
+        row(claim, [format!("{} {}", cell(&claim.contradicted), lines.join(", "))])
     };
     let head = ["", "claim", "paper", "ours", "verdict", "why the paper's own numbers exclude it"];
-    format!("Contradicted by the paper itself:\n\n{}", table(&head, own.iter().map(row).collect()))
+    format!("Contradicted by the paper itself:\n\n{}", table(&head, own.iter().map(of_claim).collect()))
+}
+
+/// A claim, what became of it, and more.
+fn row<const MORE: usize>(claim: &ClaimResult, more: [String; MORE]) -> Vec<String> {
+    let texts = [&claim.id, &claim.says, &claim.paper, &claim.ours].map(|text| cell(text));
+    texts.into_iter().chain([verdict(claim.verdict).to_owned()]).chain(more).collect()
 }
 
 /// Checks of inputs, and what follows from definitions.
@@ -241,18 +230,9 @@ fn apart(claims: &[ClaimResult]) -> String {
     if own.is_empty() {
         return String::new();
     }
-    let row = |claim: &&ClaimResult| {
-        vec![
-            cell(&claim.id),
-            cell(&claim.says),
-            cell(&claim.paper),
-            cell(&claim.ours),
-            verdict(claim.verdict).to_owned(),
-            cell(&claim.cannot_fail),
-        ]
-    };
+    let of_claim = |claim: &&ClaimResult| row(claim, [cell(&claim.cannot_fail)]);
     let title = format!("Nothing could make {} fail", counted(own.len(), "claim"));
-    folded(&title, &table(&["", "claim", "paper", "ours", "verdict", "why"], own.iter().map(row).collect()))
+    folded(&title, &table(&["", "claim", "paper", "ours", "verdict", "why"], own.iter().map(of_claim).collect()))
 }
 
 /// The range with its reason.
