@@ -192,6 +192,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
     use proptest::prelude::*;
+    use xoff_yardstick::every_case;
 
     #[test]
     fn names_tell_flows_of_one_label_apart() {
@@ -223,7 +224,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(if every_case() { 256 } else { 32 }))]
 
         #[test]
         fn thinning_keeps_extremes_order_and_bound(values in prop::collection::vec(-1e6f64..1e6, 1..12_000)) {

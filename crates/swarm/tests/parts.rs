@@ -14,6 +14,7 @@ use xoff_run::drive::build_in_parts;
 use xoff_scenario::Loaded;
 use xoff_scenario::traffic::JobLog;
 use xoff_swarm::{invariants, job_text, setting, text, trial};
+use xoff_yardstick::every_case;
 
 /// Each switch in a random part, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a link without delay would be.
@@ -98,12 +99,12 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
 
 #[test]
 fn parts_give_what_the_whole_gives() {
-    compare(text, 100);
+    compare(text, if every_case() { 200 } else { 100 });
 }
 
 #[test]
 fn jobs_in_parts_give_what_they_give_whole() {
-    compare(job_text, 40);
+    compare(job_text, if every_case() { 100 } else { 40 });
 }
 
 fn compare(text: fn(u64) -> String, cases: u64) {
