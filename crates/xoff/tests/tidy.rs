@@ -346,7 +346,7 @@ fn versions_are_the_same_everywhere() {
 #[test]
 fn workflows_call_what_exists() {
     let calls = [
-        ("test", &["scripts/msrv", ".ci/run"][..]),
+        ("test", &["scripts/msrv", ".ci/run", "python/test"][..]),
         ("lint", &["scripts/msrv", ".ci/lint"]),
         ("docs", &[]),
         ("msrv", &["scripts/msrv"]),
@@ -356,7 +356,9 @@ fn workflows_call_what_exists() {
     for (name, expected) in calls {
         let text = page(&format!(".github/workflows/{name}.yml"));
         let words = text.split(|c: char| c.is_whitespace() || "\"'`()[],".contains(c));
-        let called: Vec<&str> = words.filter(|word| word.starts_with("scripts/") || word.starts_with(".ci/")).collect();
+        let called: Vec<&str> = words
+            .filter(|word| ["scripts/", ".ci/", "python/"].iter().any(|folder| word.starts_with(folder)))
+            .collect();
         for script in expected {
             assert!(called.contains(script), "{name}.yml does not call {script}");
         }
