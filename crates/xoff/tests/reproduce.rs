@@ -198,6 +198,106 @@ fn every_experiment_is_in_order_at_every_scale() {
     }
 }
 
+/// The real file of all schemes on all papers' scenarios, without running any.
+#[test]
+fn all_schemes_can_be_run_on_the_scenarios_of_all_papers() {
+    use xoff::reproduce::interpretation_set::InterpretationSet;
+    use xoff::reproduce::{Reproduction, catalogue::Catalogue, cross::Cross, scale::Scale};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
+    let all = ["all".to_owned()];
+    let Ok(sets) = InterpretationSet::choose(&catalogue, &all, &[]) else { panic!("there is a main reading") };
+    let told = |problems: Vec<xoff_scenario::Diagnostic>| -> Cross {
+        panic!("{}", problems.iter().map(|problem| problem.render(false)).collect::<Vec<_>>().join("\n"))
+    };
+    let cross = Cross::open(&root, sets[0].catalogue()).unwrap_or_else(told);
+    let papers: Vec<&str> = cross.cases.iter().filter_map(|case| case.of.split('-').next()).collect();
+    for paper in ["fqcn", "mercury", "mlcc", "pcn", "rcm"] {
+        assert!(papers.contains(&paper), "no scenario of {paper}");
+    }
+    for scale in [Scale::Quick, Scale::Standard] {
+        assert!(Reproduction::prepare(&cross.catalogue, &all, scale).is_ok(), "{}", scale.name());
+    }
+}
+
+const CROSS: &str = r#"title = "All on one"
+[[variant]]
+name = "dcqcn (slow)"
+scheme = "dcqcn:nic-slow"
+[[case]]
+name = "load"
+experiment = "toy-fig1"
+title = "A made-up load"
+at = { load = 0.6 }
+without = { tcp-newreno = "made up" }
+[[case.measure]]
+name = "open"
+metric = "flow-count"
+which = "unfinished"
+up_to = "1KB"
+[[case.compare]]
+measure = "fct.mean"
+title = "mean FCT"
+unit = "us"
+better = "lower"
+unfinished = "open"
+[[case.compare]]
+measure = "fct.p99"
+title = "p99 FCT"
+unit = "us"
+better = "lower"
+[[sentence]]
+id = "cross-s1"
+experiment = "cross-load"
+says = "times are positive"
+value = "m('fct.mean', scheme='dcqcn (slow)')"
+direction = "every(less(0, all('fct.mean')))"
+"#;
+
+#[test]
+fn every_scheme_is_run_on_a_scenario_of_each_paper() {
+    let bench = toy();
+    bench.write("experiments/cross.toml", CROSS);
+    let text = bench.ok(&["reproduce", "cross", "--out", "out", "--docs", "docs"]);
+    assert!(text.contains("1. times are positive: ") && text.contains("A made-up load"), "{text}");
+    let page = std::fs::read_to_string(bench.path.join("docs/cross.md")).unwrap();
+    let rows = std::fs::read_to_string(bench.path.join("out/cross.csv")).unwrap();
+    let own = rows.lines().skip(1).count();
+    assert_eq!(own, 2 * xoff_schemes::all().len(), "every scheme but one, and one variant");
+    assert_eq!(rows.lines().filter(|line| line.ends_with(",partial")).count(), own / 2, "{rows}");
+    assert_eq!(rows.lines().filter(|line| line.ends_with(",best")).count(), 1, "{rows}");
+    assert!(rows.contains("\"dcqcn (slow)\"") && !rows.contains("tcp-newreno"), "{rows}");
+    assert!(page.contains("Without tcp-newreno: made up.") && page.contains("| dcqcn (slow) |"), "{page}");
+    for (from, to, parts) in [
+        ("load = 0.6", "load = 0.7", &["cross.toml:9", "no value `0.7`"][..]),
+        ("toy-fig1", "toy-fig9", &["cross.toml:7", "no experiment `toy-fig9`"]),
+        ("tcp-newreno =", "tcp-nereno =", &["did you mean `tcp-newreno`?"]),
+        ("fct.mean', scheme", "fct.men', scheme", &["measures no `fct.men`"]),
+    ] {
+        bench.write("experiments/cross.toml", CROSS.replace(from, to));
+        let output = bench.xoff(&["reproduce", "cross", "--out", "out"]);
+        let said = stderr(&output);
+        assert!(!output.status.success() && parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+}
+
+#[test]
+fn some_experiments_are_run_at_full_scale_among_others() {
+    let bench = toy();
+    let cells = |args: &[&str]| {
+        let text = bench.ok(&[&["reproduce", "toy", "--out", "out", "--json"], args].concat());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        (value["runs"].as_u64().unwrap(), value["claims"][1]["verdict"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(cells(&[]), (8, "not run at this scale".to_owned()));
+    assert_eq!(cells(&["--full", "toy-fig1"]).0, 24, "two schemes, three loads, four seeds");
+    let page = std::fs::read_to_string(bench.path.join("out/toy.md")).unwrap();
+    assert!(page.contains("xoff reproduce toy --scale quick --full toy-fig1"), "{page}");
+    assert!(page.contains("`xoff reproduce toy-fig1 --scale full`"), "{page}");
+    let output = bench.xoff(&["reproduce", "toy", "--full", "toy-fig2"]);
+    assert!(stderr(&output).contains("toy-fig1"), "{}", stderr(&output));
+}
+
 /// With the constants of its authors' snippet TIMELY loses throughput for as long as the PCN paper says: 60 ms (Fig. 2).
 #[test]
 fn timely_is_back_after_60_ms_in_fig_2_of_pcn() {

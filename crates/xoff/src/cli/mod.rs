@@ -4,6 +4,7 @@ mod colour;
 pub(crate) mod compare;
 mod compare_live;
 mod complete;
+mod cross;
 pub(crate) mod describe;
 mod export;
 mod import;
@@ -328,6 +329,7 @@ fn obey(cli: Cli) -> Result<(), Stop> {
         Some(Command::Live(args)) => live::live(&args),
         Some(Command::CompareLive(args)) => compare_live::compare_live(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args),
+        Some(Command::Reproduce(args)) if cross::is_asked_for(&args) => cross::cross(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Export(args)) => export::export(&args),

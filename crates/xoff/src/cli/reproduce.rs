@@ -25,11 +25,15 @@ use xoff_scenario::wrap;
 
 #[derive(Args)]
 pub struct ReproduceArgs {
-    /// Papers (pcn), experiments (pcn-fig2), or `all`; without any, they are listed
-    names: Vec<String>,
+    /// Papers (pcn), experiments (pcn-fig2), `all`, or `cross` for all schemes on all papers' scenarios; without any, they
+    /// are listed
+    pub(super) names: Vec<String>,
     /// How large the experiments are run
     #[arg(long, value_enum, default_value = "quick")]
-    scale: Scale,
+    pub(super) scale: Scale,
+    /// Experiments that are run at full scale, whatever the scale of the others
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    full: Vec<String>,
     /// Assumptions where a paper is ambiguous: names of interpretations, or `all` to see them side by side [default: the
     /// main one of each paper]
     #[arg(long, alias = "reading", value_name = "NAME", value_delimiter = ',')]
@@ -49,8 +53,8 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=100_000))]
     max_seeds: Option<u64>,
     /// CPU time that seeds for undecided claims may take in all, in hours
-    #[arg(long, value_name = "HOURS", default_value = "4", value_parser = clap::value_parser!(u64).range(0..=100_000))]
-    budget: u64,
+    #[arg(long, value_name = "HOURS", default_value = "4", value_parser = hours)]
+    budget: f64,
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
@@ -59,15 +63,15 @@ pub struct ReproduceArgs {
     out: Option<PathBuf>,
     /// Where `experiments/`, `claims/` and `deviations/` are
     #[arg(long, value_name = "DIR", default_value = ".")]
-    from: PathBuf,
+    pub(super) from: PathBuf,
     /// Also write the pages as documents: DIR/reproduction.md, and DIR/reproduction/ with a page per paper and figures
     #[arg(long, alias = "book", value_name = "DIR")]
-    docs: Option<PathBuf>,
+    pub(super) docs: Option<PathBuf>,
     /// Take finished runs that another build of the same version made
     #[arg(long)]
     any_build: bool,
     #[command(flatten)]
-    show: ShowArgs,
+    pub(super) show: ShowArgs,
 }
 
 /// Seeds of an experiment with undecided claims, unless told otherwise.
@@ -77,8 +81,7 @@ const MAX_SEEDS: u64 = 20;
 const RUNS: &str = "runs";
 
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
-    let catalogue = Catalogue::open(&args.from)?;
-    catalogue.notes.iter().for_each(|note| tell_folded(&format!("warning: {note}")));
+    let catalogue = open_catalogue(args)?;
     if args.names.is_empty() {
         return list(&catalogue, &args.show);
     }
@@ -127,8 +130,20 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     Ok(())
 }
 
+/// All papers, those experiments at full scale that are asked for.
+pub(super) fn open_catalogue(args: &ReproduceArgs) -> Result<Catalogue, Stop> {
+    let catalogue = Catalogue::open(&args.from)?.with_full(&args.full, args.scale)?;
+    catalogue.notes.iter().for_each(|note| tell_folded(&format!("warning: {note}")));
+    Ok(catalogue)
+}
+
+/// Hours of CPU time: `4`, `0.5`.
+fn hours(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|hours| (0.0..=1e5).contains(hours)).ok_or_else(|| "from 0 to 100000 hours".to_owned())
+}
+
 /// The directory of results, locked and ready for runs.
-fn open_out(args: &ReproduceArgs) -> Result<(PathBuf, Workplace), Stop> {
+pub(super) fn open_out(args: &ReproduceArgs) -> Result<(PathBuf, Workplace), Stop> {
     let name = format!("reproduce-{}", args.scale.name());
     let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
     let workplace = Workplace::open(&out, RUNS)?;
@@ -139,7 +154,7 @@ fn open_out(args: &ReproduceArgs) -> Result<(PathBuf, Workplace), Stop> {
     Ok((out, workplace))
 }
 
-fn options(args: &ReproduceArgs, workplace: &Workplace) -> RunOptions {
+pub(super) fn options(args: &ReproduceArgs, workplace: &Workplace) -> RunOptions {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     RunOptions {
         scale: args.scale,
@@ -151,12 +166,12 @@ fn options(args: &ReproduceArgs, workplace: &Workplace) -> RunOptions {
         more_seeds: BTreeMap::new(),
         budget: Budget {
             max_seeds: args.max_seeds.unwrap_or(if args.scale == Scale::Quick { 0 } else { MAX_SEEDS }),
-            cpu_seconds: args.budget as f64 * 3600.0,
+            cpu_seconds: args.budget * 3600.0,
         },
     }
 }
 
-fn bar(args: &ReproduceArgs, expected: f64, name: &str) -> Whole {
+pub(super) fn bar(args: &ReproduceArgs, expected: f64, name: &str) -> Whole {
     Whole::new(args.show.json || args.show.quiet, expected).about(name)
 }
 
@@ -303,7 +318,8 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
     }
     page.push_str(
         "Times are CPU time on one core.\n\n  xoff reproduce pcn-fig2                   one figure, in its quick version\n  \
-         xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n",
+         xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n  \
+         xoff reproduce cross                      all schemes on scenarios of all papers\n",
     );
     show_page(&page)
 }

@@ -1,9 +1,10 @@
 //! All papers, experiments, claims and deviations of a folder, read and checked against each other.
 
 use super::claims::{self, Claim};
-use super::experiment::{Experiment, What};
+use super::experiment::{Experiment, RunGroup, What};
 use super::reading::Readings;
 use super::report_data::{Deviation, Paper};
+use super::scale::Scale;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source, suggestion};
@@ -31,7 +32,7 @@ pub struct Catalogue {
 /// The file of a paper's interpretations, without its ending, and its former name.
 const INTERPRETATIONS: [&str; 2] = ["interpretations", "reading"];
 
-type Problems = Vec<Diagnostic>;
+pub(super) type Problems = Vec<Diagnostic>;
 
 impl Catalogue {
     /// Reads `experiments/`, `claims/` and `deviations/` of `folder`.
@@ -121,6 +122,31 @@ impl Catalogue {
         changed
     }
 
+    /// The catalogue with some experiments, and those that share runs with them, at full scale where others are run at
+    /// `scale`.
+    pub fn with_full(mut self, names: &[String], scale: Scale) -> Result<Catalogue, Problems> {
+        let mut ids: Vec<String> = self.select(names)?.into_iter().map(|of| of.id.clone()).collect();
+        let sources = |of: &Experiment| of.groups.iter().filter_map(RunGroup::source).map(str::to_owned).collect();
+        let named: Vec<String> = self
+            .experiments
+            .iter()
+            .filter(|of| ids.contains(&of.id))
+            .flat_map(|of| -> Vec<String> { sources(of) })
+            .collect();
+        ids.extend(named);
+        for experiment in &mut self.experiments {
+            let shared: Vec<String> = sources(experiment);
+            if ids.contains(&experiment.id) || shared.iter().any(|source| ids.contains(source)) {
+                experiment.take_full(scale);
+            }
+        }
+        let at_full: Vec<&str> = self.experiments.iter().filter(|of| of.at_full).map(|of| of.id.as_str()).collect();
+        for claim in self.claims.iter_mut().filter(|claim| at_full.contains(&claim.experiment.value.as_str())) {
+            claim.from_scale = Scale::Quick;
+        }
+        Ok(self)
+    }
+
     fn of_paper(&self, paper: &str) -> Vec<&Experiment> {
         self.experiments.iter().filter(|experiment| experiment.paper == paper).collect()
     }
@@ -129,7 +155,7 @@ impl Catalogue {
         self.experiments.iter().find(|experiment| experiment.id == id)
     }
 
-    fn known(&self, name: &Text) -> Result<&Experiment, Diagnostic> {
+    pub(super) fn known(&self, name: &Text) -> Result<&Experiment, Diagnostic> {
         self.experiment(&name.value).ok_or_else(|| {
             let ids = self.experiments.iter().map(|experiment| experiment.id.as_str());
             name.error(format!("there is no experiment `{}`", name.value)).nearest(&name.value, ids)
@@ -204,7 +230,7 @@ impl Catalogue {
 }
 
 /// The document of a file, as a table of some `kind`.
-fn open(path: &Path, kind: &str) -> Result<Table, Diagnostic> {
+pub(super) fn open(path: &Path, kind: &str) -> Result<Table, Diagnostic> {
     let text = library::text(path, LARGEST_BYTES)
         .map_err(|why| Diagnostic::new(format!("cannot read `{}`", path.display())).label(why))?;
     let source = Source::new(path.display().to_string(), text);

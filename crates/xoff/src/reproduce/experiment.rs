@@ -2,6 +2,7 @@
 
 use super::change::{Change, Set, read_sets, value_name};
 use super::figure::{self, FigureSpec};
+use super::results;
 use super::scale::Scale;
 use super::tree::spec::TreeSpec;
 use std::path::Path;
@@ -39,6 +40,8 @@ pub struct Experiment {
     pub measures: Vec<Item>,
     pub figures: Vec<FigureSpec>,
     pub trees: Vec<TreeSpec>,
+    /// Whether it is run at full scale, whatever the scale of the others.
+    pub at_full: bool,
 }
 
 /// One `[[runs]]`: everything that is run over the same axes.
@@ -102,6 +105,22 @@ impl Experiment {
         self.readings.is_empty() || self.readings.iter().any(|name| name.value == reading)
     }
 
+    /// Runs it at full scale where others are run at this one.
+    pub(super) fn take_full(&mut self, scale: Scale) {
+        let (full, at) = (Scale::Full.index(), scale.index());
+        self.at_full = true;
+        self.cost[at] = self.cost[full];
+        self.scaled[at] = self.scaled[full].clone();
+        for group in &mut self.groups {
+            group.seeds[at] = group.seeds[full];
+            group.scale_sets[at] = group.scale_sets[full].clone();
+            group.skipped[at] = group.skipped[full];
+            for axis in &mut group.axes {
+                axis.at[at] = axis.at[full].clone();
+            }
+        }
+    }
+
     /// What is smaller than in the paper at this scale, and which readings are run.
     pub fn scaled_text(&self, scale: Scale) -> String {
         let mut parts = vec![self.scaled[scale.index()].clone()];
@@ -134,6 +153,7 @@ impl Experiment {
             measures: Vec::new(),
             figures: Vec::new(),
             trees: Vec::new(),
+            at_full: false,
         };
         let mut cost = root.table("cost")?;
         let mut scaled = root.table("scaled")?;
@@ -183,6 +203,17 @@ impl Experiment {
         }
         root.finish()?;
         Ok(experiment)
+    }
+
+    /// Drops all groups of runs but one, with the measures that are for others.
+    pub(super) fn keep_group(&mut self, name: &Text) -> Result<()> {
+        if self.group(&name.value).is_none() {
+            return Err(unknown_group(name, self));
+        }
+        self.groups.retain(|group| group.name == name.value);
+        let mine = |item: &Item| groups_of(item).is_ok_and(|groups| measure::is_for(&groups, &name.value));
+        self.measures.retain(mine);
+        Ok(())
     }
 
     pub fn group(&self, name: &str) -> Option<&RunGroup> {
@@ -323,6 +354,25 @@ impl RunGroup {
 }
 
 impl Axis {
+    /// An axis whose values every scale uses.
+    pub(super) fn of(name: &str, values: Vec<Choice>) -> Axis {
+        let all: Vec<usize> = (0..values.len()).collect();
+        Axis { name: name.to_owned(), values, at: std::array::from_fn(|_| all.clone()) }
+    }
+
+    /// Keeps one value, at every scale.
+    pub(super) fn fix(&mut self, at: &Text, value: &str) -> Result<()> {
+        let known = self.values.iter().position(|known| results::same_value(&known.name, value));
+        let names = || self.values.iter().map(|known| known.name.as_str());
+        let index = known.ok_or_else(|| {
+            at.error(format!("the axis `{}` has no value `{value}`", self.name))
+                .label(list(names()))
+                .nearest(value, names())
+        })?;
+        self.at = std::array::from_fn(|_| vec![index]);
+        Ok(())
+    }
+
     fn read(mut table: Table) -> Result<Axis> {
         let name = table.text("name")?.value;
         let mut keys: Vec<String> =
@@ -374,6 +424,10 @@ impl Axis {
 }
 
 impl Choice {
+    pub(super) fn new(name: &str, scheme: &str, sets: Vec<Set>) -> Choice {
+        Choice { name: name.to_owned(), number: None, scheme: Some(scheme.to_owned()), sets }
+    }
+
     /// A plain value of the axis's keys, or a table that says what it changes.
     fn read(item: Item, keys: &[String]) -> Result<Choice> {
         let assign = |value: &Value| keys.iter().map(|key| Set { key: key.clone(), value: value.clone() }).collect();

@@ -57,6 +57,11 @@ impl InterpretationSet {
         Ok((0..most).map(set).collect())
     }
 
+    /// The experiments under these readings.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
     pub fn prepare(&self, scale: Scale) -> Result<Reproduction<'_>, Failed> {
         Reproduction::prepare(&self.catalogue, &self.names, scale)
     }

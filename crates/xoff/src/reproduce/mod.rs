@@ -7,6 +7,7 @@
 pub mod catalogue;
 pub(crate) mod change;
 pub mod claims;
+pub mod cross;
 pub mod experiment;
 pub mod expression;
 pub(crate) mod figure;
@@ -65,6 +66,11 @@ pub struct Judgement {
 pub type Spent = BTreeMap<String, (f64, bool)>;
 
 impl Judgement {
+    /// What the runs yielded, by experiment.
+    pub fn results(&self) -> &BTreeMap<String, Results> {
+        &self.results
+    }
+
     /// What its runs took, whenever they were made.
     pub fn spent(&self) -> Spent {
         let cells = self.results.values().flat_map(|results| &results.groups).flat_map(|group| &group.cells);
@@ -320,6 +326,7 @@ impl<'a> Reproduction<'a> {
             reads: experiment.reads.clone(),
             checked_by: experiment.checked_by.clone(),
             scaled: experiment.scaled_text(self.scale),
+            at_full: experiment.at_full,
             claims: judged.iter().filter(|claim| claim.experiment == experiment.id).cloned().collect(),
             runs_from: experiment.groups.iter().find_map(RunGroup::source).unwrap_or_default().to_owned(),
             ..ExperimentPage::default()

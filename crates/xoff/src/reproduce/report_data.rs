@@ -192,6 +192,8 @@ pub struct ExperimentPage {
     pub shows: String,
     pub reads: String,
     pub checked_by: String,
+    /// Whether it was run at full scale, whatever the scale of the others.
+    pub at_full: bool,
     /// What is smaller than in the paper at this scale; empty if nothing.
     pub scaled: String,
     /// Shown before the figures.

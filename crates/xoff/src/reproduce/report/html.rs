@@ -158,7 +158,7 @@ fn of_experiment(report: &Report, experiment: &ExperimentPage, deviations: &[Dev
         "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
         "cost": cost(experiment),
-        "again": if experiment.setting == "design" { String::new() } else { again(report, &experiment.id) },
+        "again": if experiment.setting == "design" { String::new() } else { again(report, experiment) },
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is said about the papers: pages, tables for programs, the terminal's text and the report.
 
+mod cross;
 mod data;
 mod html;
 mod markdown;
@@ -9,6 +10,7 @@ mod tests;
 mod text;
 mod totals;
 
+pub use cross::CrossReport;
 pub use data::{csv, json};
 pub use html::pages;
 pub use markdown::{AMONG, BESIDE, FIGURES, markdown};
@@ -78,10 +80,23 @@ fn by_reason(claims: &[ClaimResult]) -> Vec<Vec<&ClaimResult>> {
     groups
 }
 
-/// The command that makes an experiment or a paper again.
-fn again(report: &Report, name: &str) -> String {
+/// The command that makes an experiment again.
+fn again(report: &Report, experiment: &ExperimentPage) -> String {
+    let scale = if experiment.at_full { "full" } else { &report.scale };
+    made_by(report, &experiment.id, scale, &[])
+}
+
+/// The command that makes all experiments of a paper again.
+fn paper_again(report: &Report, paper: &PaperPage) -> String {
+    let full = paper.experiments.iter().filter(|of| of.at_full && of.runs_from.is_empty());
+    let full: Vec<&str> = full.map(|of| of.id.as_str()).collect();
+    made_by(report, &paper.about.id, &report.scale, &full)
+}
+
+fn made_by(report: &Report, name: &str, scale: &str, full: &[&str]) -> String {
+    let full = if full.is_empty() { String::new() } else { format!(" --full {}", full.join(",")) };
     let seeds = report.seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
-    format!("xoff reproduce {name} --scale {}{seeds}", report.scale)
+    format!("xoff reproduce {name} --scale {scale}{full}{seeds}")
 }
 
 /// Authors, venue and year of a paper, as far as they are known.

@@ -1,9 +1,9 @@
 //! The index: what was run, and the verdicts at a glance.
 
 use super::markup::{cell, inline, link, table};
-use super::{PagePaths, again, experiments, sentence};
+use super::{PagePaths, again, experiments, paper_again, sentence};
 use crate::reproduce::report::{Totals, duration, readings, this_command};
-use crate::reproduce::report_data::{PaperPage, Report};
+use crate::reproduce::report_data::{ExperimentPage, PaperPage, Report};
 use xoff_scenario::number::thousands;
 
 pub fn page(report: &Report, paths: &PagePaths) -> String {
@@ -21,7 +21,7 @@ pub fn page(report: &Report, paths: &PagePaths) -> String {
             "A figure is made again by its name (`{}`), a paper by its own (`{}`); the pages have all of these \
              commands.\n\n",
             again(report, experiment),
-            again(report, paper)
+            paper_again(report, paper)
         ));
     }
     for paper in &report.papers {
@@ -31,10 +31,10 @@ pub fn page(report: &Report, paths: &PagePaths) -> String {
 }
 
 /// The first paper that has an experiment to be run, and that experiment.
-fn example(report: &Report) -> Option<(&str, &str)> {
+fn example(report: &Report) -> Option<(&PaperPage, &ExperimentPage)> {
     report.papers.iter().find_map(|paper| {
         let run = paper.experiments.iter().find(|experiment| experiment.setting != "design")?;
-        Some((paper.about.id.as_str(), run.id.as_str()))
+        Some((paper, run))
     })
 }
 

@@ -1,10 +1,10 @@
 //! The verdicts as documents of a repository: an index, and a page per paper.
 
 mod index;
-mod markup;
+pub(super) mod markup;
 mod paper;
 
-use super::{Totals, again, cost, counted};
+use super::{Totals, again, cost, counted, paper_again};
 use crate::reproduce::report_data::{ExperimentPage, PaperPage, Report};
 use markup::{cell, link, table};
 

@@ -1,7 +1,7 @@
 //! The page of a paper: its verdicts at a glance, then every experiment, then what the paper leaves open.
 
 use super::markup::{anchor, cell, folded, inline, link, table};
-use super::{FIGURES, PagePaths, again, cost, counted, experiments, sentence};
+use super::{FIGURES, PagePaths, again, cost, counted, experiments, paper_again, sentence};
 use crate::reproduce::report::{
     Totals, agreement, by_reason, first_failures, more_failed, needed, range_text, readings, setting_text, source,
 };
@@ -21,7 +21,7 @@ pub fn page(report: &Report, paper: &PaperPage, paths: &PagePaths) -> String {
         "All of it again: `{}`. What is run is in `experiments/{id}/`, what the paper says in `claims/{id}.toml`. In the \
          tables of claims *paper* is its number and *ours* the mean over seeds with its 95 % confidence interval; \
          *accepted* was set before the runs.\n\n",
-        again(report, &paper.about.id),
+        paper_again(report, paper),
         id = paper.about.id
     ));
     out.push_str(&how_it_is_read(paper));
@@ -136,7 +136,7 @@ fn of_experiment(report: &Report, experiment: &ExperimentPage, paper: &PaperPage
         }
     }
     if experiment.setting != "design" {
-        out.push_str(&format!("To repeat it: `{}`\n\n", again(report, &experiment.id)));
+        out.push_str(&format!("To repeat it: `{}`\n\n", again(report, experiment)));
     }
     let (failures, more) = first_failures(&experiment.failures);
     for failure in failures {
