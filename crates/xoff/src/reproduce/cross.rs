@@ -267,7 +267,7 @@ fn ranked(schemes: &[Scheme<'_>], better: Better) -> Vec<Row> {
         _ => Place::Worse,
     };
     let rows = schemes.iter().zip(&estimates).enumerate();
-    rows.map(|(at, (of, value))| Row { scheme: of.name.to_owned(), value: value.clone(), place: place(at) }).collect()
+    rows.map(|(at, (of, value))| Row { scheme: of.name.to_owned(), value: *value, place: place(at) }).collect()
 }
 
 #[cfg(test)]
