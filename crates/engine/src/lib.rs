@@ -22,7 +22,7 @@ pub mod units;
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;
 pub use numbered::Numbered;
-pub use queue::{EventQueue, Key};
+pub use queue::{Event, EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};
 pub use shared_random::SharedRandom;

@@ -7,10 +7,10 @@
 
 use crate::rng::mix;
 use crate::units::Time;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// An event and its place in the order of all events.
+/// The place of an event in the order of all events.
 ///
 /// Compared by time, then by kind, then by a hash of time and name, then by index. Two events at
 /// the same instant are thus ordered by what they are, not by who pushed first; and because the
@@ -33,37 +33,17 @@ const _: () = assert!(HASH_BITS == 30, "fewer bits would make ties of equal hash
 const SHARED: u32 = KIND_BITS + INDEX_BITS;
 /// Largest index of a key: sixteen million ports, flows or queues.
 pub const LARGEST_INDEX: u32 = (1 << INDEX_BITS) - 1;
-/// Largest sequence number of a key made by [`Key::sequenced`]: some hours of work.
-pub const LAST_SEQUENCE: u64 = u64::MAX >> SHARED;
+/// Marks an [`Event`] that has a sequence number in place of a name.
+const SEQUENCED: u64 = 1 << 63;
+/// Largest sequence number of an event made by [`Event::sequenced`]: an hour of work.
+pub const LAST_SEQUENCE: u64 = (SEQUENCED - 1) >> SHARED;
+const _: () = assert!(SHARED + u32::BITS < 63, "kind, index and name are below the mark");
 
 impl Key {
-    /// An event of something whose index is its name: a port, a host, a switch.
-    #[inline]
-    pub fn new(time: Time, kind: u8, index: u32) -> Key {
-        Key::named(time, kind, index, index)
-    }
-
-    /// An event of something that has a name besides its index: a flow, whose slot depends on what
-    /// else is alive. Equal hashes fall back on the index, once in 2^30 ties.
+    /// The key of [`Event::named`].
     #[inline]
     pub fn named(time: Time, kind: u8, name: u32, index: u32) -> Key {
-        debug_assert!(kind < KINDS);
-        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> (64 - HASH_BITS) << SHARED;
-        Key { time: time.ps(), order: u64::from(kind) << (64 - KIND_BITS) | hash | Key::about(kind, index) }
-    }
-
-    /// An event ordered by `sequence` among those of its instant: the event scheduled first
-    /// comes first. A queue holds keys of one sort.
-    #[inline]
-    pub fn sequenced(time: Time, sequence: u64, kind: u8, index: u32) -> Key {
-        debug_assert!(sequence <= LAST_SEQUENCE);
-        Key { time: time.ps(), order: sequence << SHARED | Key::about(kind, index) }
-    }
-
-    #[inline(always)]
-    fn about(kind: u8, index: u32) -> u64 {
-        debug_assert!(kind < KINDS && index <= LARGEST_INDEX);
-        u64::from(u32::from(kind) << INDEX_BITS | index)
+        Event::named(time, kind, name, index).key()
     }
 
     /// After every event.
@@ -107,7 +87,7 @@ impl Key {
     /// Kind of the event, below [`KINDS`]; the caller defines its meaning.
     #[inline]
     pub fn kind(self) -> u8 {
-        (self.order as u32 >> INDEX_BITS) as u8 & (KINDS - 1)
+        kind_of(self.order)
     }
 
     /// To whom it happens, up to [`LARGEST_INDEX`].
@@ -117,9 +97,14 @@ impl Key {
     }
 }
 
+#[inline(always)]
+fn kind_of(bits: u64) -> u8 {
+    (bits as u32 >> INDEX_BITS) as u8 & (KINDS - 1)
+}
+
 impl PartialOrd for Key {
     #[inline(always)]
-    fn partial_cmp(&self, other: &Key) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
         Some(self.cmp(other))
     }
     #[inline(always)]
@@ -130,14 +115,106 @@ impl PartialOrd for Key {
 
 impl Ord for Key {
     #[inline(always)]
-    fn cmp(&self, other: &Key) -> std::cmp::Ordering {
+    fn cmp(&self, other: &Key) -> Ordering {
         self.whole().cmp(&other.whole())
+    }
+}
+
+/// An event as the queue holds it. Most have their instant for themselves, so the hash that orders those of one
+/// instant is computed only where there are several ([`Event::key`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    time: u64,
+    /// Index (24 bits), kind (5 bits), name (32 bits); or the mark [`SEQUENCED`] and a sequence number (34 bits).
+    what: u64,
+}
+
+impl Event {
+    /// An event of something whose index is its name: a port, a host, a switch.
+    #[inline]
+    pub fn new(time: Time, kind: u8, index: u32) -> Event {
+        Event::named(time, kind, index, index)
+    }
+
+    /// An event of something that has a name besides its index: a flow, whose slot depends on what
+    /// else is alive. Equal hashes fall back on the index, once in 2^30 ties.
+    #[inline(always)]
+    pub fn named(time: Time, kind: u8, name: u32, index: u32) -> Event {
+        Event { time: time.ps(), what: u64::from(name) << SHARED | Event::about(kind, index) }
+    }
+
+    /// An event ordered by `sequence` among those of its instant: the event scheduled first
+    /// comes first. A queue holds events of one sort.
+    #[inline]
+    pub fn sequenced(time: Time, sequence: u64, kind: u8, index: u32) -> Event {
+        debug_assert!(sequence <= LAST_SEQUENCE);
+        Event { time: time.ps(), what: SEQUENCED | sequence << SHARED | Event::about(kind, index) }
+    }
+
+    #[inline(always)]
+    fn about(kind: u8, index: u32) -> u64 {
+        debug_assert!(kind < KINDS && index <= LARGEST_INDEX);
+        u64::from(u32::from(kind) << INDEX_BITS | index)
+    }
+
+    /// After every other.
+    pub const LAST: Event = Event { time: u64::MAX, what: u64::MAX };
+
+    /// Its place in the order of all events.
+    #[inline]
+    pub fn key(self) -> Key {
+        let order = if self.what & SEQUENCED != 0 {
+            self.what
+        } else {
+            let name = self.what >> SHARED;
+            let hash = mix(self.time ^ name << 40 ^ name) >> (64 - HASH_BITS) << SHARED;
+            u64::from(self.kind()) << (64 - KIND_BITS) | hash | self.what & ((1 << SHARED) - 1)
+        };
+        Key { time: self.time, order }
+    }
+
+    /// When it happens.
+    #[inline(always)]
+    pub fn time(self) -> Time {
+        Time::from_ps(self.time)
+    }
+
+    /// Its kind, below [`KINDS`]; the caller defines its meaning.
+    #[inline(always)]
+    pub fn kind(self) -> u8 {
+        kind_of(self.what)
+    }
+
+    /// To whom it happens, up to [`LARGEST_INDEX`].
+    #[inline(always)]
+    pub fn index(self) -> u32 {
+        self.what as u32 & LARGEST_INDEX
+    }
+
+    /// Whether it happens before another, of which the time is most often another.
+    #[inline(always)]
+    fn comes_before(self, other: Event) -> bool {
+        if self.time == other.time { self.key() < other.key() } else { self.time < other.time }
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Event) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    #[inline]
+    fn cmp(&self, other: &Event) -> Ordering {
+        let by_key = || self.key().cmp(&other.key()).then(self.what.cmp(&other.what));
+        self.time.cmp(&other.time).then_with(by_key)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    key: Key,
+    event: Event,
     next: u32,
 }
 
@@ -158,10 +235,10 @@ const LONG: usize = 8;
 const ADAPT_FIRST: u32 = 1 << 9;
 const ADAPT_EVERY: u32 = 1 << 15;
 
-/// A priority queue of [`Key`]s, earliest first. Pushing before the last popped time is a bug.
+/// A priority queue of [`Event`]s, earliest first. Pushing before the last popped time is a bug.
 pub struct EventQueue {
     /// The bucket being drained, latest first, so that the next event is popped off the end.
-    current: Vec<Key>,
+    current: Vec<Event>,
     /// Absolute number (time >> shift) of that bucket.
     cursor: u64,
     shift: u32,
@@ -174,7 +251,9 @@ pub struct EventQueue {
     entries: Vec<Entry>,
     free: u32,
     in_wheel: usize,
-    far: BinaryHeap<Reverse<Key>>,
+    far: BinaryHeap<Reverse<Event>>,
+    /// For events of one instant while they are ordered.
+    ties: Vec<(Key, Event)>,
     fresh: bool,
     watch: Watch,
     /// Pops until the wheel is looked at.
@@ -216,6 +295,7 @@ impl EventQueue {
             free: NIL,
             in_wheel: 0,
             far: BinaryHeap::new(),
+            ties: Vec::new(),
             fresh: false,
             watch: Watch::default(),
             patience: ADAPT_FIRST,
@@ -234,46 +314,46 @@ impl EventQueue {
 
     /// Constant time for what falls into the wheel; far events cost a heap's logarithm.
     #[inline(always)]
-    pub fn push(&mut self, key: Key) {
-        let bucket = key.time >> self.shift;
+    pub fn push(&mut self, event: Event) {
+        let bucket = event.time >> self.shift;
         // One test for "after the bucket being drained and within the wheel".
         if bucket.wrapping_sub(self.cursor + 1) < self.heads.len() as u64 - 1 {
-            self.link(bucket, key);
+            self.link(bucket, event);
         } else {
-            self.push_aside(bucket, key);
+            self.push_aside(bucket, event);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn push_aside(&mut self, bucket: u64, key: Key) {
+    fn push_aside(&mut self, bucket: u64, event: Event) {
         if bucket <= self.cursor {
             self.watch.into_current += 1;
-            self.insert_current(key);
+            self.insert_current(event);
         } else {
             self.watch.far_pushes += 1;
-            self.far.push(Reverse(key));
+            self.far.push(Reverse(event));
         }
     }
 
     /// The earliest event, taken out.
-    pub fn pop(&mut self) -> Option<Key> {
+    pub fn pop(&mut self) -> Option<Event> {
         self.pop_before(Key::LAST)
     }
 
-    /// The next key, if it comes before `limit`. What is pushed after it has said no is sorted in as cheaply
+    /// The next event, if it comes before `limit`. What is pushed after it has said no is sorted in as cheaply
     /// as before.
     #[inline(always)]
-    pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
+    pub fn pop_before(&mut self, limit: Key) -> Option<Event> {
         if self.current.is_empty() {
             self.advance(limit);
         }
-        let key = *self.current.last()?;
-        if key >= limit {
+        let event = *self.current.last()?;
+        if event.time >= limit.time && event.key() >= limit {
             return None;
         }
         self.current.pop();
-        Some(key)
+        Some(event)
     }
 
     /// What comes next, which stays.
@@ -281,16 +361,16 @@ impl EventQueue {
         if self.current.is_empty() {
             self.advance(Key::LAST);
         }
-        self.current.last().copied()
+        self.current.last().map(|event| event.key())
     }
 
     /// Nothing comes before it.
     pub fn bound(&self) -> Key {
-        if let Some(key) = self.current.last() {
-            return *key;
+        if let Some(event) = self.current.last() {
+            return event.key();
         }
         let near = (self.in_wheel > 0).then(|| Key { time: self.next_occupied() << self.shift, order: 0 });
-        let far = self.far.peek().map(|Reverse(key)| *key);
+        let far = self.far.peek().map(|Reverse(event)| event.key());
         near.into_iter().chain(far).min().unwrap_or(Key::LAST)
     }
 
@@ -306,24 +386,24 @@ impl EventQueue {
     }
 
     /// What comes next: the rest of the bucket being drained, latest first.
-    pub fn upcoming(&self) -> &[Key] {
+    pub fn upcoming(&self) -> &[Event] {
         &self.current
     }
 
-    fn insert_current(&mut self, key: Key) {
+    fn insert_current(&mut self, event: Event) {
         // Most newcomers are later than what is left of the bucket, but the bucket is short.
         let mut at = self.current.len();
-        while at > 0 && self.current[at - 1] < key {
+        while at > 0 && self.current[at - 1].comes_before(event) {
             at -= 1;
         }
-        self.current.insert(at, key);
+        self.current.insert(at, event);
     }
 
     #[inline(always)]
-    fn link(&mut self, bucket: u64, key: Key) {
+    fn link(&mut self, bucket: u64, event: Event) {
         let slot = bucket as usize & (self.heads.len() - 1);
         let next = self.heads[slot];
-        let entry = Entry { key, next };
+        let entry = Entry { event, next };
         let index = if self.free == NIL {
             self.entries.push(entry);
             (self.entries.len() - 1) as u32
@@ -351,7 +431,7 @@ impl EventQueue {
             }
         }
         let near = if self.in_wheel > 0 { Some(self.next_occupied()) } else { None };
-        let far = self.far.peek().map(|Reverse(key)| key.time >> self.shift);
+        let far = self.far.peek().map(|Reverse(event)| event.time >> self.shift);
         let Some(bucket) = near.into_iter().chain(far).min().filter(|bucket| *bucket <= limit.time >> self.shift)
         else {
             return;
@@ -360,20 +440,46 @@ impl EventQueue {
         if near == Some(bucket) {
             self.unlink(bucket);
         }
-        while let Some(Reverse(key)) = self.far.peek() {
-            if key.time >> self.shift != bucket {
+        while let Some(Reverse(event)) = self.far.peek() {
+            if event.time >> self.shift != bucket {
                 break;
             }
-            self.current.push(*key);
+            self.current.push(*event);
             self.far.pop();
         }
         self.fresh = true;
         self.watch.buckets += 1;
         self.watch.pops += self.current.len() as u32;
         if self.current.len() > 1 {
-            sort_descending(&mut self.current);
-            if self.current.len() > LONG {
-                self.watch.ties += self.current.windows(2).filter(|pair| pair[0].time == pair[1].time).count() as u32;
+            sort_by_time(&mut self.current);
+            let ties = self.current.windows(2).map(|pair| u32::from(pair[0].time == pair[1].time)).sum::<u32>();
+            if ties > 0 {
+                self.order_ties();
+                if self.current.len() > LONG {
+                    self.watch.ties += ties;
+                }
+            }
+        }
+    }
+
+    /// Orders events of one instant, which lie together.
+    #[cold]
+    #[inline(never)]
+    fn order_ties(&mut self) {
+        for alike in self.current.chunk_by_mut(|a, b| a.time == b.time) {
+            match alike {
+                [_] => {}
+                [a, b] => {
+                    if a.key() < b.key() {
+                        std::mem::swap(a, b);
+                    }
+                }
+                _ => {
+                    self.ties.clear();
+                    self.ties.extend(alike.iter().map(|event| (event.key(), *event)));
+                    self.ties.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
+                    alike.iter_mut().zip(&self.ties).for_each(|(event, (_, sorted))| *event = *sorted);
+                }
             }
         }
     }
@@ -386,7 +492,7 @@ impl EventQueue {
         let mut index = head;
         loop {
             let entry = &mut self.entries[index as usize];
-            self.current.push(entry.key);
+            self.current.push(entry.event);
             if entry.next == NIL {
                 // The whole list joins the free ones.
                 entry.next = self.free;
@@ -447,17 +553,17 @@ impl EventQueue {
     }
 
     fn rebuild(&mut self, shift: u32, buckets: usize) {
-        let mut all: Vec<Key> = Vec::with_capacity(self.len());
+        let mut all: Vec<Event> = Vec::with_capacity(self.len());
         all.append(&mut self.current);
         for head in &self.heads {
             let mut index = *head;
             while index != NIL {
                 let entry = self.entries[index as usize];
-                all.push(entry.key);
+                all.push(entry.event);
                 index = entry.next;
             }
         }
-        all.extend(self.far.drain().map(|Reverse(key)| key));
+        all.extend(self.far.drain().map(|Reverse(event)| event));
         // Nothing earlier than the end of the drained bucket is left.
         let start = (self.cursor + 1) << self.shift;
         self.entries.clear();
@@ -467,75 +573,76 @@ impl EventQueue {
         self.occupied = vec![0; buckets / 64];
         self.shift = shift;
         self.cursor = (start >> shift).saturating_sub(1);
-        for key in all {
-            self.push(key);
+        for event in all {
+            self.push(event);
         }
         self.watch = Watch::default();
     }
 }
 
-/// Buckets are short: most are sorted without a branch that depends on their keys.
+/// Latest first; those of one instant in any order. Buckets are short: most are sorted without a branch that depends on
+/// times.
 #[inline]
-fn sort_descending(keys: &mut [Key]) {
-    match keys.len() {
+fn sort_by_time(events: &mut [Event]) {
+    match events.len() {
         0 | 1 => {}
-        2 => sort_by_rank::<2>(keys),
-        3 => sort_by_rank::<3>(keys),
-        4 => sort_by_rank::<4>(keys),
-        5 => sort_by_rank::<5>(keys),
-        6 => sort_by_rank::<6>(keys),
-        7 => sort_by_rank::<7>(keys),
-        8 => sort_by_rank::<8>(keys),
-        9..=24 => (1..keys.len()).for_each(|i| {
-            insert(keys, i);
+        2 => sort_by_rank::<2>(events),
+        3 => sort_by_rank::<3>(events),
+        4 => sort_by_rank::<4>(events),
+        5 => sort_by_rank::<5>(events),
+        6 => sort_by_rank::<6>(events),
+        7 => sort_by_rank::<7>(events),
+        8 => sort_by_rank::<8>(events),
+        9..=24 => (1..events.len()).for_each(|i| {
+            insert(events, i);
         }),
-        _ => sort_long(keys),
+        _ => sort_long(events),
     }
 }
 
-/// Every key goes to the place that as many keys come before as are greater.
+/// Every event goes to the place that as many events come before as are later.
 #[inline(always)]
-fn sort_by_rank<const N: usize>(keys: &mut [Key]) {
-    let Ok(keys) = <&mut [Key; N]>::try_from(keys) else { return };
-    let unsorted = *keys;
+fn sort_by_rank<const N: usize>(events: &mut [Event]) {
+    let Ok(events) = <&mut [Event; N]>::try_from(events) else { return };
+    let unsorted = *events;
     let mut ranks = [0usize; N];
     for i in 1..N {
         for j in 0..i {
-            // Of equal keys the first comes first.
-            let less = unsorted[j] < unsorted[i];
+            // Of two at one time the first comes first.
+            let less = unsorted[j].time < unsorted[i].time;
             ranks[j] += usize::from(less);
             ranks[i] += usize::from(!less);
         }
     }
-    for (key, rank) in unsorted.into_iter().zip(ranks) {
+    for (event, rank) in unsorted.into_iter().zip(ranks) {
         // Smaller in any case; this is for the compiler.
-        keys[rank.min(N - 1)] = key;
+        events[rank.min(N - 1)] = event;
     }
 }
 
 /// In a long one events coincide, and may be in order already. If not, a general sort takes over.
 #[inline(never)]
-fn sort_long(keys: &mut [Key]) {
+fn sort_long(events: &mut [Event]) {
     let mut moves = 0;
-    for i in 1..keys.len() {
-        moves += insert(keys, i);
+    for i in 1..events.len() {
+        moves += insert(events, i);
         if moves > MOST_MOVES {
-            keys.sort_unstable_by(|a, b| b.cmp(a));
+            events.sort_unstable_by(|a, b| b.time.cmp(&a.time));
             return;
         }
     }
 }
 
-/// Moves a key to its place among those before it; how far.
+/// Moves an event to its place among those before it; how far.
 #[inline(always)]
-fn insert(keys: &mut [Key], from: usize) -> usize {
-    let key = keys[from];
+fn insert(events: &mut [Event], from: usize) -> usize {
+    let event = events[from];
     let mut at = from;
-    while at > 0 && keys[at - 1] < key {
-        keys[at] = keys[at - 1];
+    while at > 0 && events[at - 1].time < event.time {
+        events[at] = events[at - 1];
         at -= 1;
     }
-    keys[at] = key;
+    events[at] = event;
     from - at
 }
 
@@ -555,20 +662,20 @@ mod tests {
     const MANY: usize = if cfg!(miri) { 40 } else { 300 };
 
     /// Pops everything from both, pushing `more` along the way, and compares.
-    fn same_as_heap(first: &[Key], more: impl Fn(&mut crate::Rng, Key) -> Vec<Key>, pops: usize) {
+    fn same_as_heap(first: &[Event], more: impl Fn(&mut crate::Rng, Event) -> Vec<Event>, pops: usize) {
         let mut rng = stream(9, "queue test", 0);
         let (mut queue, mut heap) = (EventQueue::default(), BinaryHeap::new());
-        for key in first {
-            queue.push(*key);
-            heap.push(Reverse(*key));
+        for event in first {
+            queue.push(*event);
+            heap.push(Reverse(event.key()));
         }
         for _ in 0..pops {
-            let expected = heap.pop().map(|Reverse(key)| key);
-            assert_eq!(queue.pop(), expected);
-            let Some(key) = expected else { break };
-            for next in more(&mut rng, key) {
+            let found = queue.pop();
+            assert_eq!(found.map(Event::key), heap.pop().map(|Reverse(key)| key));
+            let Some(event) = found else { break };
+            for next in more(&mut rng, event) {
                 queue.push(next);
-                heap.push(Reverse(next));
+                heap.push(Reverse(next.key()));
             }
             assert_eq!(queue.len(), heap.len());
         }
@@ -578,15 +685,15 @@ mod tests {
     fn in_turn_the_first_scheduled_comes_first() {
         let at = Time::from_ns(7);
         let keys =
-            [Key::sequenced(at, 1, 9, 5), Key::sequenced(at, 2, 0, 0), Key::sequenced(Time::from_ns(6), 3, 4, 1)];
+            [Event::sequenced(at, 1, 9, 5), Event::sequenced(at, 2, 0, 0), Event::sequenced(Time::from_ns(6), 3, 4, 1)];
         assert_eq!(keys.map(|key| (key.kind(), key.index())), [(9, 5), (0, 0), (4, 1)]);
         let mut queue = EventQueue::default();
         for key in [keys[1], keys[2], keys[0]] {
             queue.push(key);
         }
-        let order: Vec<Key> = std::iter::from_fn(|| queue.pop()).collect();
+        let order: Vec<Event> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by sequence, whatever they are");
-        let last = Key::sequenced(at, LAST_SEQUENCE, KINDS - 1, LARGEST_INDEX);
+        let last = Event::sequenced(at, LAST_SEQUENCE, KINDS - 1, LARGEST_INDEX);
         assert_eq!((last.kind(), last.index()), (KINDS - 1, LARGEST_INDEX));
     }
 
@@ -594,13 +701,14 @@ mod tests {
     fn hold_model_agrees_with_a_heap_at_every_width() {
         // Mean gaps from 50 ps to 50 us between events force the width both ways.
         for mean_ps in [50.0, 5e3, 5e5, 5e7, 5e9] {
-            let first: Vec<Key> = (0..KEYS).map(|i| Key::new(Time::from_ps(i * 7), (i % 5) as u8, i as u32)).collect();
+            let first: Vec<Event> =
+                (0..KEYS).map(|i| Event::new(Time::from_ps(i * 7), (i % 5) as u8, i as u32)).collect();
             same_as_heap(
                 &first,
                 |rng, key| {
                     let far = if rng.below(50) == 0 { 1e4 } else { 1.0 };
                     let ahead = rng.exponential(mean_ps * KEYS as f64 * far) as u64;
-                    vec![Key::new(Time::from_ps(key.time().ps() + ahead), key.kind(), key.index())]
+                    vec![Event::new(Time::from_ps(key.time().ps() + ahead), key.kind(), key.index())]
                 },
                 rounds(120_000),
             );
@@ -609,14 +717,14 @@ mod tests {
 
     #[test]
     fn changing_density_is_followed() {
-        let first: Vec<Key> = (0..100).map(|i| Key::new(Time::from_ps(i), 0, i as u32)).collect();
+        let first: Vec<Event> = (0..100).map(|i| Event::new(Time::from_ps(i), 0, i as u32)).collect();
         same_as_heap(
             &first,
             |rng, key| {
                 // Dense for a millisecond, sparse for the next, and so on.
                 let mean = if key.time().ps() / 1_000_000_000 % 2 == 0 { 2e6 } else { 9e8 };
                 let ahead = rng.exponential(mean) as u64;
-                vec![Key::new(Time::from_ps(key.time().ps() + ahead), 0, key.index())]
+                vec![Event::new(Time::from_ps(key.time().ps() + ahead), 0, key.index())]
             },
             rounds(200_000),
         );
@@ -628,7 +736,7 @@ mod tests {
         let mut first = 0;
         for i in 0..10_000u64 {
             let at = Time::from_ps(i * 88_480);
-            if Key::new(at, 1, 12) < Key::new(at, 1, 13) {
+            if Key::named(at, 1, 12, 12) < Key::named(at, 1, 13, 13) {
                 first += 1;
             }
         }
@@ -646,7 +754,9 @@ mod tests {
         assert_eq!((key.with_index(1).index(), key.with_index(1).kind(), key.with_index(1).time()), (1, 3, at));
         assert!(key.with_index(8) < key && key < key.next() && key.next() <= key.with_index(10));
         assert!(
-            Key::before(at) <= key && key < Key::after(at) && Key::after(at) <= Key::new(at + Span::from_ps(1), 0, 0)
+            Key::before(at) <= key
+                && key < Key::after(at)
+                && Key::after(at) <= Key::named(at + Span::from_ps(1), 0, 0, 0)
         );
         assert!(Key::after(Time::NEVER) == Key::LAST);
     }
@@ -655,25 +765,26 @@ mod tests {
     fn what_is_looked_at_or_comes_too_late_stays() {
         let mut queue = EventQueue::default();
         assert!(queue.is_empty() && queue.peek().is_none() && queue.bound() == Key::LAST);
-        let keys = [3u64, 900, 30_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, 5));
-        for key in keys {
-            queue.push(key);
+        let events = [3u64, 900, 30_000_000].map(|ns| Event::new(Time::from_ns(ns), 1, 5));
+        let keys = events.map(Event::key);
+        for event in events {
+            queue.push(event);
         }
         assert!(!queue.is_empty() && queue.bound() <= keys[0]);
         assert_eq!((queue.peek(), queue.len()), (Some(keys[0]), 3));
         assert_eq!((queue.pop_before(keys[0]), queue.bound()), (None, keys[0]));
-        assert_eq!(queue.pop_before(keys[0].next()), Some(keys[0]));
+        assert_eq!(queue.pop_before(keys[0].next()), Some(events[0]));
         for limit in [Time::from_ns(4), Time::from_ns(300), Time::from_ns(900)] {
             assert_eq!(queue.pop_before(Key::before(limit)), None);
             assert!(queue.bound() <= keys[1] && queue.bound() > keys[0]);
         }
         // What is earlier than what comes too late still comes first.
-        let between = Key::new(Time::from_ns(500), 0, 0);
+        let between = Event::new(Time::from_ns(500), 0, 0);
         queue.push(between);
         assert_eq!(queue.pop_before(keys[2]), Some(between));
-        assert_eq!(queue.pop_before(keys[2]), Some(keys[1]));
+        assert_eq!(queue.pop_before(keys[2]), Some(events[1]));
         assert_eq!((queue.pop_before(keys[2]), queue.bound()), (None, keys[2]));
-        assert_eq!([queue.pop(), queue.pop()], [Some(keys[2]), None]);
+        assert_eq!([queue.pop(), queue.pop()], [Some(events[2]), None]);
         assert!(queue.is_empty());
     }
 
@@ -684,14 +795,14 @@ mod tests {
             let (mut queue, mut heap, mut now) = (EventQueue::small(), BinaryHeap::new(), 0);
             for (length, more) in windows {
                 for (ahead, index) in more {
-                    let key = Key::new(Time::from_ps(now + ahead), 1, index);
-                    queue.push(key);
-                    heap.push(Reverse(key));
+                    let event = Event::new(Time::from_ps(now + ahead), 1, index);
+                    queue.push(event);
+                    heap.push(Reverse(event.key()));
                 }
                 now += length;
                 let limit = Key::before(Time::from_ps(now));
-                while let Some(key) = queue.pop_before(limit) {
-                    prop_assert_eq!(Some(Reverse(key)), heap.pop());
+                while let Some(event) = queue.pop_before(limit) {
+                    prop_assert_eq!(Some(Reverse(event.key())), heap.pop());
                 }
                 prop_assert!(heap.peek().is_none_or(|Reverse(key)| *key >= limit && queue.bound() <= *key));
                 prop_assert_eq!(queue.len(), heap.len());
@@ -709,11 +820,11 @@ mod tests {
             let start = queue.peek().map_or(0, |key| key.time().ps());
             while queue.pop().is_some() {}
             for i in 0..100u64 {
-                queue.push(Key::new(Time::from_ps(start + i * gap_ps), 0, i as u32));
+                queue.push(Event::new(Time::from_ps(start + i * gap_ps), 0, i as u32));
             }
             for _ in 0..40 * ADAPT_EVERY {
                 let key = queue.pop().unwrap();
-                queue.push(Key::new(Time::from_ps(key.time().ps() + 100 * gap_ps), 0, key.index()));
+                queue.push(Event::new(Time::from_ps(key.time().ps() + 100 * gap_ps), 0, key.index()));
             }
             let per_bucket = (1u64 << queue.shift) / gap_ps;
             assert!((2..=16).contains(&per_bucket), "{per_bucket} events in a bucket of 2^{} ps", queue.shift);
@@ -725,20 +836,33 @@ mod tests {
     fn kinds_come_in_order_at_one_instant() {
         let at = Time::from_us(3);
         for index in 0..100 {
-            assert!(Key::new(at, 1, index) < Key::new(at, 2, 99 - index));
+            assert!(Event::new(at, 1, index).key() < Event::new(at, 2, 99 - index).key());
         }
         for kind in 1..KINDS {
-            assert!(Key::new(at, kind - 1, 0) < Key::new(at, kind, LARGEST_INDEX));
-            let key = Key::new(at, kind, 123_456);
+            assert!(Event::new(at, kind - 1, 0) < Event::new(at, kind, LARGEST_INDEX));
+            let event = Event::new(at, kind, 123_456);
+            assert_eq!((event.time(), event.kind(), event.index()), (at, kind, 123_456));
+            let key = event.key();
             assert_eq!((key.time(), key.kind(), key.index()), (at, kind, 123_456));
         }
+    }
+
+    /// Many events of few instants, as of ranks that move in step.
+    #[test]
+    fn events_of_one_instant_agree_with_a_heap() {
+        let first: Vec<Event> = (0..KEYS as u32).map(|i| Event::new(Time::from_ns(5), 1, i)).collect();
+        let step = |rng: &mut crate::Rng, event: Event| {
+            let at = Time::from_ps(event.time().ps() + 1_000 * (1 + rng.below(2)));
+            vec![Event::named(at, (rng.below(3)) as u8, event.index().wrapping_mul(0x9e37_79b9), event.index())]
+        };
+        same_as_heap(&first, step, rounds(100_000));
     }
 
     proptest! {
         #[test]
         fn any_sequence_agrees_with_a_heap(times in proptest::collection::vec((0u64..1 << 40, 0u8..8, 0u32..50), 0..MANY)) {
-            let keys: Vec<Key> = times.iter().map(|(t, k, i)| Key::new(Time::from_ps(*t), *k, *i)).collect();
-            same_as_heap(&keys, |_, _| Vec::new(), keys.len() + 1);
+            let events: Vec<Event> = times.iter().map(|(t, k, i)| Event::new(Time::from_ps(*t), *k, *i)).collect();
+            same_as_heap(&events, |_, _| Vec::new(), events.len() + 1);
         }
     }
 }

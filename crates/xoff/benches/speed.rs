@@ -8,7 +8,7 @@ mod common;
 use common::load;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use xoff_engine::{EventQueue, Key, Time, stream};
+use xoff_engine::{Event, EventQueue, Time, stream};
 use xoff_run::drive::build;
 
 /// Pop the earliest, push it again a random while later: ns per pop and push.
@@ -26,15 +26,15 @@ fn hold_model(c: &mut Criterion) {
                 _ => 80_000 + rng.below(8_000),
             };
             for index in 0..pending {
-                queue.push(Key::new(Time::from_ps(ahead()), 1, index));
+                queue.push(Event::new(Time::from_ps(ahead()), 1, index));
             }
             for _ in 0..2 * pending {
                 let key = queue.pop().expect("never empty");
-                queue.push(Key::new(Time::from_ps(key.time().ps() + ahead()), 1, key.index()));
+                queue.push(Event::new(Time::from_ps(key.time().ps() + ahead()), 1, key.index()));
             }
             b.iter(|| {
                 let key = queue.pop().expect("never empty");
-                queue.push(Key::new(Time::from_ps(key.time().ps() + ahead()), 1, key.index()));
+                queue.push(Event::new(Time::from_ps(key.time().ps() + ahead()), 1, key.index()));
                 black_box(key)
             });
         });

@@ -4,7 +4,7 @@ use crate::id::PortId;
 use crate::network::plan::Ties;
 use crate::part::kind;
 use xoff_engine::queue::{LARGEST_INDEX, LAST_SEQUENCE};
-use xoff_engine::{EventQueue, Key, Table, Time};
+use xoff_engine::{Event, EventQueue, Key, Table, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).
 pub struct Agenda {
@@ -13,7 +13,7 @@ pub struct Agenda {
     by_sequence: bool,
     sequence: u64,
     /// By port: the end of its transmission, which has its number in the sequence and is not scheduled.
-    reserved: Table<PortId, Key>,
+    reserved: Table<PortId, Event>,
     current: Key,
 }
 
@@ -36,13 +36,13 @@ impl Agenda {
         self.push_named(at, kind, index, index);
     }
 
-    /// The same for what has a name besides its index ([`Key::named`]).
+    /// The same for what has a name besides its index ([`Event::named`]).
     #[inline(always)]
     pub fn push_named(&mut self, at: Time, kind: u8, name: u32, index: u32) {
         if self.by_sequence {
             self.push_sequenced(at, kind, index);
         } else {
-            self.events.push(Key::named(at, kind, name, index));
+            self.events.push(Event::named(at, kind, name, index));
         }
     }
 
@@ -50,35 +50,35 @@ impl Agenda {
     #[inline(always)]
     pub fn push_by_name(&mut self, at: Time, kind: u8, name: u32, index: u32) {
         debug_assert!(!self.by_sequence);
-        self.events.push(Key::named(at, kind, name, index));
+        self.events.push(Event::named(at, kind, name, index));
     }
 
     /// The same where the order of scheduling counts: for whoever knows that it does.
     #[inline]
     pub fn push_sequenced(&mut self, at: Time, kind: u8, index: u32) {
-        let key = self.next_sequenced(at, kind, index);
-        self.events.push(key);
+        let event = self.next_sequenced(at, kind, index);
+        self.events.push(event);
     }
 
     /// The end of a transmission and its arrival, where the order of scheduling counts. The end may have its number
     /// and still not be `scheduled`: see [`Agenda::push_reserved`].
     #[inline(never)]
     pub fn push_transmission(&mut self, end: Time, arrives: Time, port: PortId, scheduled: bool) {
-        let key = self.next_sequenced(end, kind::PORT_FREE, port.get());
+        let event = self.next_sequenced(end, kind::PORT_FREE, port.get());
         if scheduled {
-            self.events.push(key);
+            self.events.push(event);
         } else {
-            *self.reserved.reach(port, || Key::LAST) = key;
+            *self.reserved.reach(port, || Event::LAST) = event;
         }
         self.push_sequenced(arrives, kind::ARRIVE, port.get());
     }
 
     /// Schedules the end of a transmission under the number it has; says no if that is over.
     pub fn push_reserved(&mut self, port: PortId) -> bool {
-        let key = self.reserved[port];
-        let to_come = key > self.current;
+        let event = self.reserved[port];
+        let to_come = event.key() > self.current;
         if to_come {
-            self.events.push(key);
+            self.events.push(event);
         }
         to_come
     }
@@ -90,15 +90,15 @@ impl Agenda {
     }
 
     #[inline(always)]
-    fn next_sequenced(&mut self, at: Time, kind: u8, index: u32) -> Key {
+    fn next_sequenced(&mut self, at: Time, kind: u8, index: u32) -> Event {
         self.sequence += 1;
         assert!(self.sequence <= LAST_SEQUENCE && index <= LARGEST_INDEX, "more events than sequence numbers");
-        Key::sequenced(at, self.sequence, kind, index)
+        Event::sequenced(at, self.sequence, kind, index)
     }
 
     /// The key of an event that is kept elsewhere, in the order of those that are kept here.
     pub fn key(&mut self, at: Time, kind: u8, name: u32, index: u32) -> Key {
-        if self.by_sequence { self.next_sequenced(at, kind, index) } else { Key::named(at, kind, name, index) }
+        if self.by_sequence { self.next_sequenced(at, kind, index).key() } else { Key::named(at, kind, name, index) }
     }
 
     pub fn peek(&mut self) -> Option<Key> {
@@ -111,7 +111,7 @@ impl Agenda {
     }
 
     #[inline(always)]
-    pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
+    pub fn pop_before(&mut self, limit: Key) -> Option<Event> {
         self.events.pop_before(limit)
     }
 
@@ -131,7 +131,7 @@ impl Agenda {
 
     /// Events of the current bucket, the next one last.
     #[inline]
-    pub fn upcoming(&self) -> &[Key] {
+    pub fn upcoming(&self) -> &[Event] {
         self.events.upcoming()
     }
 }

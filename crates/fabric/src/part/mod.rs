@@ -43,7 +43,7 @@ use remote::RemoteQueues;
 use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use std::collections::HashMap;
 use std::sync::Arc;
-use xoff_engine::{Key, Span, Table, Time};
+use xoff_engine::{Event, Key, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -153,17 +153,17 @@ impl<S: Scheme> Part<S> {
                 self.halted = false;
                 break Pause::Halted;
             }
-            let Some(key) = self.queue.pop_before(limit) else {
+            let Some(event) = self.queue.pop_before(limit) else {
                 break if self.queue.is_empty() { Pause::Empty } else { Pause::Limit };
             };
             left -= 1;
             if watched {
                 if self.compat.eager {
-                    self.queue.begin(key);
+                    self.queue.begin(event.key());
                 }
                 if let Some(rank) = &mut self.records.rank {
                     // An event that another one set for the same instant comes right after that one.
-                    *rank = key.max(*rank);
+                    *rank = event.key().max(*rank);
                 }
                 if large && (self.queue.take_fresh() || looked_at == 0) {
                     self.look_ahead();
@@ -171,10 +171,10 @@ impl<S: Scheme> Part<S> {
                 }
                 looked_at -= usize::from(large);
             }
-            debug_assert!(key.time() >= self.now, "time runs backwards");
-            self.now = key.time();
+            debug_assert!(event.time() >= self.now, "time runs backwards");
+            self.now = event.time();
             self.touch_next();
-            self.handle(key);
+            self.handle(event);
         };
         self.counters.events = self.counters.events.wrapping_add(max_events - left);
         (max_events - left, pause)
@@ -192,9 +192,9 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline(always)]
-    fn handle(&mut self, key: Key) {
-        let index = key.index();
-        match key.kind() {
+    fn handle(&mut self, event: Event) {
+        let index = event.index();
+        match event.kind() {
             kind::ARRIVE => self.on_arrive(PortId::new(index)),
             kind::PORT_FREE => self.on_port_free(PortId::new(index)),
             kind::WAKE => self.on_wake(HostId::new(index)),
@@ -224,7 +224,7 @@ impl<S: Scheme> Part<S> {
                 seen ^= self.links.ports[port].busy_until.ps() ^ self.links.ports[port.peer()].tx_bytes;
             }
         }
-        let front = |key: &Key| match key.kind() {
+        let front = |key: &Event| match key.kind() {
             kind::ARRIVE => self
                 .links
                 .in_flight
