@@ -212,11 +212,19 @@ impl Ord for Event {
     }
 }
 
+/// Some events of a bucket, in one cache line. What does not fit is in further chunks.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    event: Event,
+#[repr(align(64))]
+struct Chunk {
+    events: [Event; IN_CHUNK],
+    /// How many of them there are; the others are old.
+    len: u32,
+    /// The next chunk of the bucket, or of those that are free.
     next: u32,
 }
+
+const IN_CHUNK: usize = 3;
+const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
 
 const NIL: u32 = u32::MAX;
 const FIRST_BUCKETS: usize = 4096;
@@ -244,11 +252,11 @@ pub struct EventQueue {
     shift: u32,
     /// Buckets that it has at least.
     first: usize,
-    /// First entry of each bucket's list.
+    /// The chunk of each bucket that is filled.
     heads: Vec<u32>,
-    /// One bit per bucket that has entries.
+    /// One bit per bucket that has events.
     occupied: Vec<u64>,
-    entries: Vec<Entry>,
+    chunks: Vec<Chunk>,
     free: u32,
     in_wheel: usize,
     far: BinaryHeap<Reverse<Event>>,
@@ -291,7 +299,7 @@ impl EventQueue {
             shift: FIRST_SHIFT,
             heads: vec![NIL; first],
             occupied: vec![0; first / 64],
-            entries: Vec::new(),
+            chunks: Vec::new(),
             free: NIL,
             in_wheel: 0,
             far: BinaryHeap::new(),
@@ -402,22 +410,36 @@ impl EventQueue {
     #[inline(always)]
     fn link(&mut self, bucket: u64, event: Event) {
         let slot = bucket as usize & (self.heads.len() - 1);
-        let next = self.heads[slot];
-        let entry = Entry { event, next };
-        let index = if self.free == NIL {
-            self.entries.push(entry);
-            (self.entries.len() - 1) as u32
-        } else {
-            let index = self.free;
-            self.free = self.entries[index as usize].next;
-            self.entries[index as usize] = entry;
-            index
-        };
-        if next == NIL {
-            self.occupied[slot / 64] |= 1 << (slot % 64);
-        }
-        self.heads[slot] = index;
+        let head = self.heads[slot];
         self.in_wheel += 1;
+        if let Some(chunk) = self.chunks.get_mut(head as usize)
+            && let Some(place) = chunk.events.get_mut(chunk.len as usize)
+        {
+            *place = event;
+            chunk.len += 1;
+            return;
+        }
+        self.begin_chunk(slot, head, event);
+    }
+
+    /// The event is the first of a chunk of its bucket.
+    #[inline(never)]
+    fn begin_chunk(&mut self, slot: usize, next: u32, event: Event) {
+        let index = self.free;
+        let index = match self.chunks.get_mut(index as usize) {
+            Some(chunk) => {
+                self.free = chunk.next;
+                chunk.events[0] = event;
+                (chunk.len, chunk.next) = (1, next);
+                index
+            }
+            None => {
+                self.chunks.push(Chunk { events: [event; IN_CHUNK], len: 1, next });
+                (self.chunks.len() - 1) as u32
+            }
+        };
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.heads[slot] = index;
     }
 
     /// Moves to the next bucket that holds anything, unless that begins after `limit`, and sorts it into `current`.
@@ -451,8 +473,7 @@ impl EventQueue {
         self.watch.buckets += 1;
         self.watch.pops += self.current.len() as u32;
         if self.current.len() > 1 {
-            sort_by_time(&mut self.current);
-            let ties = self.current.windows(2).map(|pair| u32::from(pair[0].time == pair[1].time)).sum::<u32>();
+            let ties = sort_by_time(&mut self.current);
             if ties > 0 {
                 self.order_ties();
                 if self.current.len() > LONG {
@@ -484,22 +505,26 @@ impl EventQueue {
         }
     }
 
-    /// Takes a bucket's list into `current`, unsorted.
+    /// Takes a bucket's events into `current`, unsorted.
+    #[inline(always)]
     fn unlink(&mut self, bucket: u64) {
         let slot = bucket as usize & (self.heads.len() - 1);
         let head = std::mem::replace(&mut self.heads[slot], NIL);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         let mut index = head;
         loop {
-            let entry = &mut self.entries[index as usize];
-            self.current.push(entry.event);
-            if entry.next == NIL {
-                // The whole list joins the free ones.
-                entry.next = self.free;
+            let chunk = &mut self.chunks[index as usize];
+            let end = self.current.len() + chunk.len as usize;
+            // All of it is copied, which is quicker than as many as there are.
+            self.current.extend_from_slice(&chunk.events);
+            self.current.truncate(end);
+            if chunk.next == NIL {
+                // All chunks of the bucket are free.
+                chunk.next = self.free;
                 self.free = head;
                 break;
             }
-            index = entry.next;
+            index = chunk.next;
         }
         self.in_wheel -= self.current.len();
     }
@@ -558,15 +583,15 @@ impl EventQueue {
         for head in &self.heads {
             let mut index = *head;
             while index != NIL {
-                let entry = self.entries[index as usize];
-                all.push(entry.event);
-                index = entry.next;
+                let chunk = self.chunks[index as usize];
+                all.extend(&chunk.events[..chunk.len as usize]);
+                index = chunk.next;
             }
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
         // Nothing earlier than the end of the drained bucket is left.
         let start = (self.cursor + 1) << self.shift;
-        self.entries.clear();
+        self.chunks.clear();
         self.free = NIL;
         self.in_wheel = 0;
         self.heads = vec![NIL; buckets];
@@ -580,32 +605,34 @@ impl EventQueue {
     }
 }
 
-/// Latest first; those of one instant in any order. Buckets are short: most are sorted without a branch that depends on
-/// times.
+/// Latest first; those of one instant in any order. How many have the time of the one before. Buckets are short: most
+/// are sorted without a branch that depends on times.
 #[inline]
-fn sort_by_time(events: &mut [Event]) {
+fn sort_by_time(events: &mut [Event]) -> u32 {
     match events.len() {
-        0 | 1 => {}
-        2 => sort_by_rank::<2>(events),
-        3 => sort_by_rank::<3>(events),
-        4 => sort_by_rank::<4>(events),
-        5 => sort_by_rank::<5>(events),
-        6 => sort_by_rank::<6>(events),
-        7 => sort_by_rank::<7>(events),
-        8 => sort_by_rank::<8>(events),
+        0 | 1 => return 0,
+        2 => return sort_by_rank::<2>(events),
+        3 => return sort_by_rank::<3>(events),
+        4 => return sort_by_rank::<4>(events),
+        5 => return sort_by_rank::<5>(events),
+        6 => return sort_by_rank::<6>(events),
+        7 => return sort_by_rank::<7>(events),
+        8 => return sort_by_rank::<8>(events),
         9..=24 => (1..events.len()).for_each(|i| {
             insert(events, i);
         }),
         _ => sort_long(events),
     }
+    events.windows(2).map(|pair| u32::from(pair[0].time == pair[1].time)).sum()
 }
 
 /// Every event goes to the place that as many events come before as are later.
 #[inline(always)]
-fn sort_by_rank<const N: usize>(events: &mut [Event]) {
-    let Ok(events) = <&mut [Event; N]>::try_from(events) else { return };
+fn sort_by_rank<const N: usize>(events: &mut [Event]) -> u32 {
+    let Ok(events) = <&mut [Event; N]>::try_from(events) else { return 0 };
     let unsorted = *events;
     let mut ranks = [0usize; N];
+    let mut ties = 0;
     for i in 1..N {
         for j in 0..i {
             // Of two at one time the first comes first.
@@ -618,6 +645,10 @@ fn sort_by_rank<const N: usize>(events: &mut [Event]) {
         // Smaller in any case; this is for the compiler.
         events[rank.min(N - 1)] = event;
     }
+    for i in 1..N {
+        ties += u32::from(events[i - 1].time == events[i].time);
+    }
+    ties
 }
 
 /// In a long one events coincide, and may be in order already. If not, a general sort takes over.
