@@ -658,7 +658,7 @@ fn sort_long(events: &mut [Event]) {
     for i in 1..events.len() {
         moves += insert(events, i);
         if moves > MOST_MOVES {
-            events.sort_unstable_by(|a, b| b.time.cmp(&a.time));
+            events.sort_unstable_by_key(|event| Reverse(event.time));
             return;
         }
     }
