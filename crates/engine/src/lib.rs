@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+pub mod event;
 pub mod fifo;
 pub mod fnv;
 pub mod free_list;
@@ -19,10 +20,11 @@ pub mod slab;
 pub mod table;
 pub mod units;
 
+pub use event::{Event, Key};
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;
 pub use numbered::Numbered;
-pub use queue::{Event, EventQueue, Key};
+pub use queue::EventQueue;
 pub use ring::Ring;
 pub use rng::{Rng, stream};
 pub use shared_random::SharedRandom;

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_engine::queue::LARGEST_INDEX;
+use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
 use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, PfcResponse, Plan, Random};

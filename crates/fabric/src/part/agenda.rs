@@ -3,7 +3,7 @@
 use crate::id::PortId;
 use crate::network::plan::Ties;
 use crate::part::kind;
-use xoff_engine::queue::{LARGEST_INDEX, LAST_SEQUENCE};
+use xoff_engine::event::{LARGEST_INDEX, LAST_SEQUENCE};
 use xoff_engine::{Event, EventQueue, Key, Table, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).

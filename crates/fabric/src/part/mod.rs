@@ -65,7 +65,7 @@ pub mod kind {
     pub const SWITCH_TIMER: u8 = 14;
     /// After the probes, which thus see what has been there for a while.
     pub const SHAPER: u8 = 15;
-    const _: () = assert!(SHAPER < xoff_engine::queue::KINDS, "16 of 32 kinds are used: 16 is the next");
+    const _: () = assert!(SHAPER < xoff_engine::event::KINDS, "16 of 32 kinds are used: 16 is the next");
 }
 
 /// Events whose state is fetched together in a large network: what a core can have under way.

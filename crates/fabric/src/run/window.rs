@@ -16,7 +16,7 @@ use crate::run::World;
 use crate::run::foresee::Foresight;
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
-use xoff_engine::queue::LARGEST_INDEX;
+use xoff_engine::event::LARGEST_INDEX;
 use xoff_engine::{Key, Span, Time};
 
 /// How far parts may run ahead, and how far they have come.
