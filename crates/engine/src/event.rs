@@ -184,12 +184,6 @@ impl Event {
     pub fn index(self) -> u32 {
         self.what as u32 & LARGEST_INDEX
     }
-
-    /// Whether it happens before another, of which the time is most often another.
-    #[inline(always)]
-    pub(crate) fn comes_before(self, other: Event) -> bool {
-        if self.time == other.time { self.key() < other.key() } else { self.time < other.time }
-    }
 }
 
 impl PartialOrd for Event {

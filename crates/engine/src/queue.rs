@@ -198,7 +198,7 @@ impl EventQueue {
     fn insert_current(&mut self, event: Event) {
         // Most newcomers are later than what is left of the bucket, but the bucket is short.
         let mut at = self.current.len();
-        while at > 0 && self.current[at - 1].comes_before(event) {
+        while at > 0 && self.current[at - 1] < event {
             at -= 1;
         }
         self.current.insert(at, event);

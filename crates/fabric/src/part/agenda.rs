@@ -36,7 +36,8 @@ impl Agenda {
         self.push_named(at, kind, index, index);
     }
 
-    /// The same for what has a name besides its index ([`Event::named`]).
+    /// Schedules an event of a flow or port whose index depends on what else is alive: its name orders it
+    /// ([`Event::named`]).
     #[inline(always)]
     pub fn push_named(&mut self, at: Time, kind: u8, name: u32, index: u32) {
         if self.by_sequence {

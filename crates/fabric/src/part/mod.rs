@@ -224,13 +224,13 @@ impl<S: Scheme> Part<S> {
                 seen ^= self.links.ports[port].busy_until.ps() ^ self.links.ports[port.peer()].tx_bytes;
             }
         }
-        let front = |key: &Event| match key.kind() {
+        let front = |event: &Event| match event.kind() {
             kind::ARRIVE => self
                 .links
                 .in_flight
-                .front(&self.links.ports[PortId::new(key.index())].in_flight)
+                .front(&self.links.ports[PortId::new(event.index())].in_flight)
                 .map(|item| &item.packet),
-            kind::PORT_FREE => self.egress.queued.front(&self.queue(PortId::new(key.index()), 0).packets),
+            kind::PORT_FREE => self.egress.queued.front(&self.queue(PortId::new(event.index()), 0).packets),
             _ => None,
         };
         for packet in next().filter_map(front) {
