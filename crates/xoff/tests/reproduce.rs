@@ -267,8 +267,12 @@ fn every_scheme_is_run_on_a_scenario_of_each_paper() {
     assert_eq!(own, 2 * xoff_schemes::all().len(), "every scheme but one, and one variant");
     assert_eq!(rows.lines().filter(|line| line.ends_with(",partial")).count(), own / 2, "{rows}");
     assert_eq!(rows.lines().filter(|line| line.ends_with(",best")).count(), 1, "{rows}");
-    assert!(rows.contains("\"dcqcn (slow)\"") && !rows.contains("tcp-newreno"), "{rows}");
+    assert!(rows.contains(",dcqcn (slow),") && !rows.contains("tcp-newreno"), "{rows}");
     assert!(page.contains("Without tcp-newreno: made up.") && page.contains("| dcqcn (slow) |"), "{page}");
+    for option in ["--interpretation=main", "--search"] {
+        let said = stderr(&bench.xoff(&["reproduce", "cross", option]));
+        assert!(said.contains("do not apply"), "{said}");
+    }
     for (from, to, parts) in [
         ("load = 0.6", "load = 0.7", &["cross.toml:9", "no value `0.7`"][..]),
         ("toy-fig1", "toy-fig9", &["cross.toml:7", "no experiment `toy-fig9`"]),

@@ -1,6 +1,6 @@
 //! `xoff reproduce cross`: all schemes on the scenarios of all papers.
 
-use super::reproduce::{ReproduceArgs, bar, commit, open_catalogue, open_out, options, write_page};
+use super::reproduce::{RUNS, ReproduceArgs, bar, commit, open_catalogue, open_out, options, write_page};
 use super::typed::command;
 use super::{Stop, show, show_summary};
 use crate::reproduce::Reproduction;
@@ -14,9 +14,6 @@ use xoff_scenario::{Diagnostic, wrap};
 /// The name under which it is asked for, in place of papers.
 const NAME: &str = "cross";
 
-/// The folder of finished runs.
-const RUNS: &str = "runs";
-
 /// Whether it is asked for.
 pub fn is_asked_for(args: &ReproduceArgs) -> bool {
     args.names.iter().any(|name| name == NAME)
@@ -26,6 +23,11 @@ pub fn cross(args: &ReproduceArgs) -> Result<(), Stop> {
     if args.names.len() > 1 {
         let error = Diagnostic::new("`cross` is run by itself, without papers or experiments beside it");
         return Err(error.help("xoff reproduce cross").into());
+    }
+    if !args.search.is_empty() || !args.interpretation.is_empty() {
+        let error =
+            Diagnostic::new("`cross` has no interpretations of its own: --interpretation and --search do not apply");
+        return Err(error.help("it runs set-ups under the main interpretation of each paper").into());
     }
     let began = Instant::now();
     let catalogue = open_catalogue(args)?;
@@ -46,14 +48,15 @@ pub fn cross(args: &ReproduceArgs) -> Result<(), Stop> {
     made.wall_seconds = began.elapsed().as_secs_f64();
     let columns = cross.columns(judgement.results());
     let page = CrossReport { cross: &cross, columns, sentences: &judgement.judged, made: &made };
+    let document = page.markdown();
     let mut staging = Staging::create(workplace.path())?;
-    staging.write("cross.md", page.markdown().as_bytes())?;
+    staging.write("cross.md", document.as_bytes())?;
     staging.write("cross.csv", page.csv().as_bytes())?;
     staging.write("claims.json", report::json(&made).to_string().as_bytes())?;
     staging.keep_store(RUNS)?;
     staging.finish()?;
     if let Some(folder) = &args.docs {
-        write_page(&folder.join("cross.md"), &page.markdown())?;
+        write_page(&folder.join("cross.md"), &document)?;
     }
     if args.show.json {
         return show(&report::json(&made).to_string());

@@ -37,11 +37,11 @@ pub struct ReproduceArgs {
     /// Assumptions where a paper is ambiguous: names of interpretations, or `all` to see them side by side [default: the
     /// main one of each paper]
     #[arg(long, alias = "reading", value_name = "NAME", value_delimiter = ',')]
-    interpretation: Vec<String>,
+    pub(super) interpretation: Vec<String>,
     /// In place of a report, every combination of choices at some open points of a paper, and how many claims hold
     /// under each: names of points, or `all` [default: those that its file names]
     #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "interpretation", num_args = 0.., require_equals = true, default_missing_value = STATED)]
-    search: Vec<String>,
+    pub(super) search: Vec<String>,
     /// Seeds for each experiment with randomness in it, in place of its own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
@@ -78,7 +78,7 @@ pub struct ReproduceArgs {
 const MAX_SEEDS: u64 = 20;
 
 /// The folder of finished runs.
-const RUNS: &str = "runs";
+pub(super) const RUNS: &str = "runs";
 
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let catalogue = open_catalogue(args)?;

@@ -125,21 +125,14 @@ impl Catalogue {
     /// The catalogue with some experiments, and those that share runs with them, at full scale where others are run at
     /// `scale`.
     pub fn with_full(mut self, names: &[String], scale: Scale) -> Result<Catalogue, Problems> {
-        let mut ids: Vec<String> = self.select(names)?.into_iter().map(|of| of.id.clone()).collect();
-        let sources = |of: &Experiment| of.groups.iter().filter_map(RunGroup::source).map(str::to_owned).collect();
-        let named: Vec<String> = self
-            .experiments
-            .iter()
-            .filter(|of| ids.contains(&of.id))
-            .flat_map(|of| -> Vec<String> { sources(of) })
-            .collect();
-        ids.extend(named);
-        for experiment in &mut self.experiments {
-            let shared: Vec<String> = sources(experiment);
-            if ids.contains(&experiment.id) || shared.iter().any(|source| ids.contains(source)) {
-                experiment.take_full(scale);
-            }
-        }
+        // An experiment that takes its runs from another is named by that one: both have the same runs.
+        let origin = |of: &Experiment| -> Vec<String> {
+            let sources: Vec<String> = of.groups.iter().filter_map(RunGroup::source).map(str::to_owned).collect();
+            if sources.is_empty() { vec![of.id.clone()] } else { sources }
+        };
+        let origins: Vec<String> = self.select(names)?.into_iter().flat_map(origin).collect();
+        let shares = |of: &&mut Experiment| origin(of).iter().any(|id| origins.contains(id));
+        self.experiments.iter_mut().filter(shares).for_each(|of| of.take_full(scale));
         let at_full: Vec<&str> = self.experiments.iter().filter(|of| of.at_full).map(|of| of.id.as_str()).collect();
         for claim in self.claims.iter_mut().filter(|claim| at_full.contains(&claim.experiment.value.as_str())) {
             claim.from_scale = Scale::Quick;

@@ -42,6 +42,11 @@ fn value_text(row: &Row) -> String {
     row.value.as_ref().map_or_else(|| "-".to_owned(), |value| value.text(brief) + mark)
 }
 
+/// `: 88.1 %`, where a sentence has a number.
+fn number_of(claim: &ClaimResult) -> String {
+    if claim.ours.is_empty() { String::new() } else { format!(": {}", claim.ours) }
+}
+
 fn is_first(place: Place) -> bool {
     matches!(place, Place::Best | Place::Tie)
 }
@@ -95,7 +100,7 @@ impl CrossReport<'_> {
              ([docs/experiments.md](experiments.md)); one that does not hold is listed with its verdict.\n\n",
         );
         for (index, claim) in self.sentences.iter().enumerate() {
-            let number = if claim.ours.is_empty() { String::new() } else { format!(": {}", claim.ours) };
+            let number = number_of(claim);
             let verdict = match claim.verdict {
                 Verdict::Holds => String::new(),
                 other => format!(" **{}**.", other.words()),
@@ -185,7 +190,7 @@ impl CrossReport<'_> {
     pub fn text(&self, width: usize) -> String {
         let mut out = String::new();
         for (index, claim) in self.sentences.iter().enumerate() {
-            let number = if claim.ours.is_empty() { String::new() } else { format!(": {}", claim.ours) };
+            let number = number_of(claim);
             let verdict =
                 if claim.verdict == Verdict::Holds { String::new() } else { format!(" ({})", claim.verdict.words()) };
             wrap::paragraph(&mut out, &format!("{}. {}{number}{verdict}", index + 1, claim.says), 0, width);
@@ -209,19 +214,19 @@ impl CrossReport<'_> {
         out
     }
 
-    /// One line per number: case, experiment, number, unit, scheme, mean, half width, seeds, place.
+    /// One row per number.
     pub fn csv(&self) -> String {
-        let mut out = String::from("case,experiment,measure,unit,better,scheme,mean,half_width,seeds,place\n");
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        // Writing to memory cannot fail.
+        let mut write = |row: [&str; 10]| writer.write_record(row).expect("memory takes any row");
+        write(["case", "experiment", "measure", "unit", "better", "scheme", "mean", "half_width", "seeds", "place"]);
         for column in &self.columns {
+            let (case, compared) = (column.case, column.compared);
+            let better = if compared.better == Better::Lower { "lower" } else { "higher" };
             for row in &column.rows {
-                let (mean, half, seeds) = match &row.value {
-                    None => (String::new(), String::new(), 0),
-                    Some(value) => {
-                        let half = value.half_width.map(|half| half.to_string()).unwrap_or_default();
-                        (value.mean.to_string(), half, value.count)
-                    }
-                };
-                let better = if column.compared.better == Better::Lower { "lower" } else { "higher" };
+                let mean = row.value.map(|value| value.mean.to_string()).unwrap_or_default();
+                let half = row.value.and_then(|value| value.half_width).map(|half| half.to_string());
+                let seeds = row.value.map_or(0, |value| value.count).to_string();
                 let place = match row.place {
                     Place::Best => "best",
                     Place::Tie => "tie",
@@ -229,12 +234,11 @@ impl CrossReport<'_> {
                     Place::Partial => "partial",
                     Place::Unknown => "unknown",
                 };
-                out.push_str(&format!(
-                    "{},{},{},{},{better},\"{}\",{mean},{half},{seeds},{place}\n",
-                    column.case.id, column.case.of, column.compared.measure, column.compared.unit, row.scheme
-                ));
+                let half = half.unwrap_or_default();
+                let of = [&case.id, &case.of, &compared.measure, &compared.unit].map(String::as_str);
+                write([of[0], of[1], of[2], of[3], better, &row.scheme, &mean, &half, &seeds, place]);
             }
         }
-        out
+        String::from_utf8(writer.into_inner().expect("memory takes any row")).expect("rows are text")
     }
 }
