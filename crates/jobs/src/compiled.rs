@@ -1,6 +1,7 @@
 //! A graph made ready to run many times: small operations, and for each those that need it.
 
-use crate::dag::{Activity, Dag, Lane, Op, OpId, Resource, Work, successors};
+use crate::collective::RingProgram;
+use crate::dag::{Activity, Dag, Lane, Op, OpId, Placed, Resource, Work, successors};
 use std::collections::HashMap;
 use xoff_engine::Span;
 
@@ -11,7 +12,9 @@ pub struct Compiled {
     activities: Vec<Activity>,
     names: Vec<String>,
     steps: Vec<Step>,
-    lanes: Vec<Lane>,
+    /// Two ranks and a lane between them, each once: operations and messages have numbers of these.
+    pairs: Vec<Pair>,
+    programs: Vec<Program>,
     /// Those that need `op` are `after[first[op]..first[op + 1]]`.
     first: Vec<u32>,
     after: Vec<OpId>,
@@ -20,23 +23,46 @@ pub struct Compiled {
     /// Those that need none, by rank: `roots[first_root[rank]..first_root[rank + 1]]`.
     first_root: Vec<u32>,
     roots: Vec<OpId>,
-    /// Own operations and messages to it, by rank.
+    /// Own operations, own messages of programs and all messages to it, by rank.
     shares: Vec<u32>,
-    /// Operations by activity.
+    /// Operations by activity, and messages of programs.
     parts: Vec<u32>,
+    /// Operations and messages of programs.
+    items: u64,
     /// Different resources that ranks have.
     resources: u16,
+}
+
+/// Messages of two ranks that stay in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Pair {
+    pub from: u32,
+    pub to: u32,
+    pub lane: Lane,
+}
+
+/// A collective that makes its messages when they are due.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Program {
+    pub(crate) ring: RingProgram,
+    /// Numbers of the pairs, by connection and queue pair.
+    pairs: Vec<u32>,
+    /// Its messages come before this operation and after those before it.
+    at: OpId,
+    /// Numbers that its messages, and those of the programs before it, have in the order of all.
+    orders: u64,
 }
 
 /// An operation, small: graphs have millions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Step {
-    /// Picoseconds, or bytes.
+    /// Picoseconds, or bytes; the number of the program that it begins, from one on.
     amount: u64,
     activity: u32,
-    to: u32,
-    /// Index into the lanes, or what is no message.
-    lane: u32,
+    /// Of what begins a member's part of a program: the member.
+    member: u32,
+    /// Index into the pairs, or what is no message.
+    pair: u32,
     takes: u16,
     frees: u16,
 }
@@ -50,13 +76,19 @@ const _: () = assert!(size_of::<Step>() == 24);
 impl Dag {
     /// Made ready to run. It must be sound ([`Dag::check`]): one that is not may never end.
     pub fn compile(self) -> Compiled {
-        let Dag { ranks, activities, ops, needs: edges, names } = self;
+        let Dag { ranks, activities, ops, needs: edges, names, programs } = self;
         let mut needs = vec![0_u32; ops.len()];
         for &(_, op) in &edges {
             needs[op as usize] += 1;
         }
         let (first, after) = successors(ops.len(), &edges);
         drop(edges);
+        // Before the roots are counted: what ends a member's part is none.
+        for Placed { program, .. } in &programs {
+            for (member, at) in program.members().iter().zip(0..) {
+                needs[member.end as usize] += program.waits(at);
+            }
+        }
         let rank_of = |op: &Op| activities[op.activity as usize].rank as usize;
         let (mut shares, mut parts) = (vec![0; ranks as usize], vec![0; activities.len()]);
         let mut first_root = vec![0_u32; ranks as usize + 1];
@@ -79,14 +111,39 @@ impl Dag {
             roots[first_root[rank_of(op)] as usize] = id as OpId;
         }
         let mut steps = Steps::default();
-        let steps_of = ops.iter().map(|op| steps.step(op)).collect();
+        let mut steps_of: Vec<Step> = ops.iter().map(|op| steps.step(op, rank_of(op) as u32)).collect();
+        let (mut items, mut orders) = (ops.len() as u64, 0);
+        let mut programs_of = Vec::with_capacity(programs.len());
+        for (Placed { at, program: ring }, number) in programs.into_iter().zip(1..) {
+            for (member, place) in ring.members().iter().zip(0..) {
+                let begin = &mut steps_of[member.begin as usize];
+                debug_assert!(begin.pair == JOIN && begin.amount == 0, "begins one program");
+                (begin.amount, begin.member) = (number, place);
+            }
+            let mut pairs = Vec::with_capacity((ring.connections() * ring.queue_pairs()) as usize);
+            for connection in 0..ring.connections() {
+                let (from, to, messages) = (ring.from(connection), ring.to(connection), ring.messages(connection));
+                items += messages;
+                // As many as were counted before the graph was made.
+                parts[from.activity as usize] += messages as u32;
+                shares[from.rank as usize] += messages as u32;
+                shares[to.rank as usize] += messages as u32;
+                pairs.extend((0..ring.queue_pairs()).map(|number| {
+                    steps.pair(Pair { from: from.rank, to: to.rank, lane: ring.lane(connection, number) })
+                }));
+            }
+            orders += ring.orders();
+            programs_of.push(Program { ring, pairs, at, orders });
+        }
         Compiled {
             ranks,
             activities,
             names,
             steps: steps_of,
             resources: steps.resources.len() as u16,
-            lanes: steps.lanes,
+            pairs: steps.pairs,
+            programs: programs_of,
+            items,
             first,
             after,
             needs,
@@ -107,35 +164,43 @@ pub(crate) fn memory_to_compile(ops: u64, needs: u64) -> u64 {
     listed.max(stepped)
 }
 
-/// Lanes and resources by small numbers, in the order in which they come.
+/// Pairs and resources by small numbers, in the order in which they come.
 #[derive(Default)]
 struct Steps {
-    lanes: Vec<Lane>,
-    lane_of: HashMap<Lane, u32>,
+    pairs: Vec<Pair>,
+    pair_of: HashMap<Pair, u32>,
     resources: HashMap<Resource, u16>,
 }
 
 impl Steps {
-    fn step(&mut self, op: &Op) -> Step {
-        let (amount, to, lane) = match op.work {
-            Work::Join => (0, 0, JOIN),
-            Work::Compute(span) => (span.ps(), 0, COMPUTE),
-            Work::Send { to, bytes, lane } => (bytes, to, self.lane(lane)),
+    fn step(&mut self, op: &Op, from: u32) -> Step {
+        let (amount, pair) = match op.work {
+            Work::Join => (0, JOIN),
+            Work::Compute(span) => (span.ps(), COMPUTE),
+            Work::Send { to, bytes, lane } => (bytes, self.pair(Pair { from, to, lane })),
         };
         let (takes, frees) = (self.resource(op.takes), self.resource(op.frees));
-        Step { amount, activity: op.activity, to, lane, takes, frees }
+        Step { amount, activity: op.activity, member: 0, pair, takes, frees }
     }
 
-    fn lane(&mut self, lane: Lane) -> u32 {
-        *self.lane_of.entry(lane).or_insert_with(|| {
-            self.lanes.push(lane);
-            self.lanes.len() as u32 - 1
+    fn pair(&mut self, pair: Pair) -> u32 {
+        *self.pair_of.entry(pair).or_insert_with(|| {
+            self.pairs.push(pair);
+            self.pairs.len() as u32 - 1
         })
     }
 
     fn resource(&mut self, resource: Option<Resource>) -> u16 {
         let next = self.resources.len() as u16;
         resource.map_or(NONE, |resource| *self.resources.entry(resource).or_insert(next))
+    }
+}
+
+impl Program {
+    /// The pair of a message.
+    pub(crate) fn pair(&self, connection: u32, number: u32) -> u32 {
+        let ways = self.ring.queue_pairs();
+        self.pairs[(connection * ways + number % ways) as usize]
     }
 }
 
@@ -156,17 +221,58 @@ impl Compiled {
         self.names.get(activity.name as usize).map_or("", String::as_str)
     }
 
+    /// Operations; messages of programs are none.
     pub fn ops(&self) -> u32 {
         self.steps.len() as u32
     }
 
     pub fn work(&self, op: OpId) -> Work {
         let step = &self.steps[op as usize];
-        match step.lane {
+        match step.pair {
             JOIN => Work::Join,
             COMPUTE => Work::Compute(Span::from_ps(step.amount)),
-            lane => Work::Send { to: step.to, bytes: step.amount, lane: self.lanes[lane as usize] },
+            pair => {
+                let Pair { to, lane, .. } = self.pairs[pair as usize];
+                Work::Send { to, bytes: step.amount, lane }
+            }
         }
+    }
+
+    /// The pair of an operation that sends.
+    pub(crate) fn pair_of(&self, op: OpId) -> u32 {
+        self.steps[op as usize].pair
+    }
+
+    /// Pairs of ranks that exchange messages, each once for each lane.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    /// The program that an operation begins for a member, and the member.
+    pub(crate) fn entered_by(&self, op: OpId) -> Option<(u32, u32)> {
+        let step = &self.steps[op as usize];
+        (step.pair == JOIN && step.amount > 0).then(|| (step.amount as u32 - 1, step.member))
+    }
+
+    pub(crate) fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// Operations, and messages of programs.
+    pub(crate) fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// An operation's place in the order of all operations and messages of programs.
+    pub(crate) fn order_of(&self, op: OpId) -> u64 {
+        let before = self.programs.partition_point(|program| program.at <= op);
+        u64::from(op) + before.checked_sub(1).map_or(0, |last| self.programs[last].orders)
+    }
+
+    /// The place there of a message of a program.
+    pub(crate) fn order_in(&self, program: u32, order: u64) -> u64 {
+        let program = &self.programs[program as usize];
+        u64::from(program.at) + program.orders - program.ring.orders() + order
     }
 
     pub fn activity_of(&self, op: OpId) -> u32 {
@@ -184,11 +290,6 @@ impl Compiled {
 
     pub fn needs(&self, op: OpId) -> u32 {
         self.needs[op as usize]
-    }
-
-    /// Lanes that its messages take, each once.
-    pub fn lanes(&self) -> &[Lane] {
-        &self.lanes
     }
 
     /// Bytes that graph, needs and one iteration's counters take in memory.

@@ -1,5 +1,7 @@
 //! What a job does once: operations of ranks, and which of them need others to be over.
 
+use crate::collective::RingProgram;
+use std::collections::HashMap;
 use std::fmt;
 use xoff_engine::Span;
 
@@ -23,6 +25,16 @@ pub struct Dag {
     pub needs: Vec<(OpId, OpId)>,
     /// What people call activities: [`Activity::name`] counts in it.
     pub names: Vec<String>,
+    /// Collectives whose messages are not among the operations, in their order.
+    pub(crate) programs: Vec<Placed>,
+}
+
+/// A collective that makes its messages when they are due.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Placed {
+    /// Its messages come before this operation and after those before it.
+    pub(crate) at: OpId,
+    pub(crate) program: RingProgram,
 }
 
 /// Computing, or a rank's part in a collective: it begins with the first of its operations and ends with the last.
@@ -220,10 +232,28 @@ impl Dag {
         for &(_, op) in &self.needs {
             waits[op as usize] += 1;
         }
+        // What ends a part of a program needs all that begins one: a message has passed all members in between.
+        let mut to_begin: Vec<usize> = self.programs.iter().map(|placed| placed.program.members().len()).collect();
+        let mut begins = HashMap::new();
+        for (program, placed) in self.programs.iter().enumerate() {
+            for member in placed.program.members() {
+                begins.insert(member.begin, program);
+                waits[member.end as usize] += 1;
+            }
+        }
         let mut open: Vec<OpId> = (0..self.ops.len() as OpId).filter(|op| waits[*op as usize] == 0).collect();
         let mut over = 0;
         while let Some(op) = open.pop() {
             over += 1;
+            if let Some(program) = begins.get(&op) {
+                to_begin[*program] -= 1;
+                if to_begin[*program] == 0 {
+                    for member in self.programs[*program].program.members() {
+                        waits[member.end as usize] -= 1;
+                        open.extend((waits[member.end as usize] == 0).then_some(member.end));
+                    }
+                }
+            }
             for &next in &after[first[op as usize] as usize..first[op as usize + 1] as usize] {
                 waits[next as usize] -= 1;
                 if waits[next as usize] == 0 {
@@ -237,6 +267,11 @@ impl Dag {
     /// Each operation that still waits has one before it that does, too: going back from any, one comes round.
     fn circle(&self, waits: &[u32]) -> String {
         let mut before: Vec<Option<OpId>> = vec![None; self.ops.len()];
+        for placed in &self.programs {
+            let members = placed.program.members();
+            let begin = members.iter().map(|member| member.begin).find(|begin| waits[*begin as usize] > 0);
+            members.iter().for_each(|member| before[member.end as usize] = begin);
+        }
         for &(op, after) in self.needs.iter().filter(|(op, _)| waits[*op as usize] > 0) {
             before[after as usize] = Some(op);
         }

@@ -15,7 +15,7 @@ mod recipe;
 pub mod record;
 mod runner;
 
-pub use compiled::Compiled;
+pub use compiled::{Compiled, Pair};
 pub use dag::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Via, Work};
 pub use longest_path::longest_path;
 pub use recipe::{Graph, Part, Recipe, Step};

@@ -1,6 +1,6 @@
 //! How a job's graph is made: what it will hold is known from the start, the graph itself is made when it is needed.
 
-use crate::collective::{self, Ends, Options, Schedule, Servers, Size};
+use crate::collective::{self, Ends, Form, Options, Schedule, Servers, Size};
 use crate::dag::{Activity, ActivityKind, Collective, Dag, Work};
 use crate::{Compiled, collective::generate};
 use std::fmt;
@@ -15,6 +15,7 @@ pub struct Recipe {
     pub servers: Servers,
     /// In this order in the graph.
     pub parts: Vec<Part>,
+    pub form: Form,
 }
 
 #[derive(Clone, Debug)]
@@ -59,8 +60,9 @@ impl Recipe {
         match part {
             Part::Step { what: Step::Compute(_), .. } => Ok(Size::of_others(self.ranks.into())),
             Part::Step { what: Step::Collective { what, groups, bytes, options }, .. } => {
-                let one =
-                    |members: &Vec<u32>| collective::size(self.ranks, *what, members, *bytes, self.servers, options);
+                let one = |members: &Vec<u32>| {
+                    collective::size(self.ranks, *what, members, *bytes, self.servers, options, self.form)
+                };
                 groups.iter().try_fold(Size::default(), |all, members| Ok(all + one(members)?))
             }
             Part::Pipeline { stages, schedule, options } => {
@@ -113,7 +115,7 @@ impl Recipe {
             Step::Collective { what, groups, bytes, options } => {
                 let mut ends = vec![Ends { begin: 0, end: 0 }; self.ranks as usize];
                 for members in groups {
-                    let parts = generate(dag, *what, members, *bytes, self.servers, options, name, group())?;
+                    let parts = generate(dag, *what, members, *bytes, self.servers, options, self.form, name, group())?;
                     for (member, parts) in members.iter().zip(parts) {
                         ends[*member as usize] = parts;
                     }
@@ -137,6 +139,14 @@ impl Graph {
     /// The graph of a recipe whose parts can all be done; else why not.
     pub fn of(recipe: Recipe) -> Result<Graph, String> {
         Ok(Graph { ranks: recipe.ranks, size: recipe.size()?, recipe: Some(recipe), made: OnceLock::new() })
+    }
+
+    /// The same in another form, or why it cannot be done in that.
+    pub fn in_form(self, form: Form) -> Result<Graph, String> {
+        match self.recipe {
+            Some(recipe) if recipe.form != form => Graph::of(Recipe { form, ..recipe }),
+            _ => Ok(self),
+        }
     }
 
     /// A graph made before, which must be sound; else why it is not.

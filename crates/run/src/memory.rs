@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn jobs_that_do_not_fit_are_refused_before_they_are_made() {
         let text = "[topology]\nkind = \"rail\"\nservers = 128\ngpus = 8\nspines = 8\n[[traffic]]\n\
-                    kind = \"all-reduce\"\nname = \"sum\"\nbytes = \"1GiB\"\nchunk = \"64KiB\"\nslice = \"64KiB\"\n";
+                    kind = \"all-reduce\"\nname = \"sum\"\nbytes = \"1GiB\"\nchunk = \"64KiB\"\nslice = \"64KiB\"\n\
+                    connections = \"fresh\"\n";
         let loaded =
             xoff_scenario::Scenario::from_text("t.toml", text, Path::new(".")).load(&Default::default()).unwrap();
         let said = refusal_within(&loaded, 12_000_000, 200_000_000).unwrap();

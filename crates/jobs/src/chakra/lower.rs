@@ -7,7 +7,7 @@ use super::match_collectives::MatchedCollective;
 use super::match_messages::MatchedMessage;
 use super::node::{Node, NodeKind, Trace};
 use super::options::{Options, Resources};
-use crate::collective::{self, Servers, generate};
+use crate::collective::{self, Form, Servers, generate};
 use crate::dag::{Activity, ActivityKind, Dag, Lane, Op, OpId, Resource, Via, Work};
 use std::collections::{BTreeMap, HashMap};
 use xoff_engine::Span;
@@ -221,7 +221,8 @@ impl<'a> Lowering<'a> {
             return Err(too_many(members[0]));
         }
         let options = collective::Options { root: *root, ..self.options.of(*what).clone() };
-        let generated = generate(&mut self.dag, *what, members, *bytes, self.options.servers, &options, name, group);
+        let generated =
+            generate(&mut self.dag, *what, members, *bytes, self.options.servers, &options, Form::Listed, name, group);
         let generated = generated.map_err(|why| first.error(Fault::Unsupported, meeting.members[0], why))?;
         for ((member, node), inner) in meeting.members.iter().zip(&meeting.nodes).zip(&generated) {
             let Ends { first, last } = self.ends_of((*member, *node));

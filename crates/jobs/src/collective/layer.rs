@@ -1,6 +1,7 @@
 //! Lays messages on connections: numbers them, cuts them, and lets each wait for what it must.
 
 use super::options::{Options, Servers};
+use super::ring_program::Member;
 use super::size::part_bytes;
 use crate::dag::{Activity, ActivityKind, Collective, Dag, Lane, OpId, Via, Work};
 
@@ -93,6 +94,17 @@ impl<'a> Layer<'a> {
         let queue_pairs = usize::from(options.queue_pairs);
         let (members, ends, split) = (&ranks[..], Vec::new(), options.split);
         Layer { dag, members, servers, ends, activity: first, queue_pairs, split, window: 0, carried: None }
+    }
+
+    /// The members, for a program.
+    pub(super) fn program_members(&self) -> Vec<Member> {
+        let member = |((rank, ends), activity): ((&u32, &Ends), u32)| Member {
+            rank: *rank,
+            activity,
+            begin: ends.begin,
+            end: ends.end,
+        };
+        self.members.iter().zip(&self.ends).zip(self.activity..).map(member).collect()
     }
 
     /// How many messages may be under way on a connection from here on; zero: any number.

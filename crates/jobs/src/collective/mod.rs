@@ -9,6 +9,7 @@ mod layer;
 mod options;
 mod pipeline;
 mod ring;
+mod ring_program;
 mod size;
 mod tree;
 mod visits;
@@ -16,17 +17,28 @@ mod visits;
 pub use layer::{Carried, Ends};
 pub use options::{Algorithm, Options, Servers, Skew};
 pub use pipeline::{PIPELINE_NAMES, PipelineOrder, Schedule, pipeline, pipeline_size};
+pub(crate) use ring_program::{RingProgram, RingState};
 pub use size::Size;
 pub use tree::{Node, double_tree};
 
 use crate::dag::Collective::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Reduce, ReduceScatter};
-use crate::dag::{Collective, Dag};
+use crate::dag::{Collective, Dag, Placed};
 use Algorithm::{Auto, HalvingDoubling, Hierarchical, Tree};
 use layer::{Layer, activity};
 use ring::Ring;
 use size::Sends;
 use std::collections::BTreeSet;
 use visits::{Task, visits};
+
+/// How the messages of a graph are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Listed, each as an operation.
+    Listed,
+    /// By programs, when they are due, where there is one: memory then follows connections. What is sent, and when, is the
+    /// same if messages of a lane arrive in order.
+    Programs,
+}
 
 /// Adds a collective among `members`, ranks in the order of their ring. `bytes` is its size as nccl-tests defines it: the
 /// buffer, or for all-gathers, reduce-scatters and all-to-alls the ranks' times the count of one.
@@ -42,15 +54,16 @@ pub fn generate(
     bytes: u64,
     servers: Servers,
     options: &Options,
+    form: Form,
     name: u32,
     group: u32,
 ) -> Result<Vec<Ends>, String> {
-    (size(dag.ranks, what, members, bytes, servers, options)? + Size::of_others(dag.ops.len() as u64))
+    (size(dag.ranks, what, members, bytes, servers, options, form)? + Size::of_others(dag.ops.len() as u64))
         .within_reason()?
         .reserve(dag);
     let told = told_bytes(what, members.len(), bytes, options);
     let mut layer = Layer::new(dag, members, servers, options, activity(what, told, name, group), None);
-    lay_on(&mut layer, what, bytes, options)
+    lay_on(&mut layer, what, bytes, options, form)
 }
 
 /// Generates a collective as a graph of its own, with what each message carries.
@@ -63,10 +76,10 @@ pub fn explain(
 ) -> Result<(Dag, Vec<Ends>, Vec<Carried>), String> {
     let mut dag = Dag::new(members.iter().max().map_or(0, |rank| rank + 1));
     let (mut carried, name) = (Vec::new(), dag.name(what.word()));
-    size(dag.ranks, what, members, bytes, servers, options)?;
+    size(dag.ranks, what, members, bytes, servers, options, Form::Listed)?;
     let activity = activity(what, told_bytes(what, members.len(), bytes, options), name, 0);
     let mut layer = Layer::new(&mut dag, members, servers, options, activity, Some(&mut carried));
-    let ends = lay_on(&mut layer, what, bytes, options)?;
+    let ends = lay_on(&mut layer, what, bytes, options, Form::Listed)?;
     Ok((dag, ends, carried))
 }
 
@@ -79,11 +92,13 @@ pub fn size(
     bytes: u64,
     servers: Servers,
     options: &Options,
+    form: Form,
 ) -> Result<Size, String> {
     check(ranks, what, members, bytes, servers, options)?;
     let (n, visits) = (members.len(), visits(members, servers));
     let task = Task { what, bytes, visits: &visits, options };
-    let sends = match Way::of(what, options.algorithm, n)? {
+    let way = Way::of(what, options.algorithm, n)?;
+    let sends = match way {
         Way::Alone => Sends::default(),
         Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }.sends(options)?,
         Way::Tree => tree::sends(n, &task)?,
@@ -93,17 +108,28 @@ pub fn size(
         Way::AllToAll => all_to_all::sends(members, servers, bytes, options)?,
         Way::Barrier => barrier::sends(n, bytes, options)?,
     };
-    Size::of_sends(sends, n as u64, options).within_reason()
+    let size = if way.has_program(options, form) {
+        Size::of_program(sends, n as u64, options)
+    } else {
+        Size::of_sends(sends, n as u64, options)
+    };
+    size.within_reason()
 }
 
 /// Lays what can be done, as [`size`] has found.
-fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options) -> Result<Vec<Ends>, String> {
+fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options, form: Form) -> Result<Vec<Ends>, String> {
     let begins: Vec<_> = layer.ends.iter().map(|ends| ends.begin).collect();
     let mut ends = vec![Vec::new(); layer.members.len()];
     let visits = visits(layer.members, layer.servers);
     let task = Task { what, bytes, visits: &visits, options };
-    match Way::of(what, options.algorithm, layer.members.len())? {
+    let way = Way::of(what, options.algorithm, layer.members.len())?;
+    match way {
         Way::Alone => {}
+        Way::Ring if way.has_program(options, form) => {
+            let ring = Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) };
+            let program = ring.program(layer, options)?;
+            layer.dag.programs.push(Placed { at: layer.dag.ops.len() as u32, program });
+        }
         Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }
             .generate(layer, options, &begins, &mut ends)?,
         Way::Tree => tree::generate(layer, &task, &begins, &mut ends)?,
@@ -139,6 +165,11 @@ enum Way {
 }
 
 impl Way {
+    /// Messages that are cut among queue pairs are listed: their parts are joined.
+    fn has_program(self, options: &Options, form: Form) -> bool {
+        form == Form::Programs && matches!(self, Way::Ring) && !options.split
+    }
+
     fn of(what: Collective, algorithm: Algorithm, members: usize) -> Result<Way, String> {
         Ok(match (what, algorithm) {
             _ if members == 1 => Way::Alone,

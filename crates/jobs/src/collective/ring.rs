@@ -6,6 +6,7 @@
 
 use super::layer::{Connection, Layer, Piece};
 use super::options::{Chunk, Options, shares};
+use super::ring_program::{Channel, Place, RingProgram, round_bytes};
 use super::size::{Sends, each};
 use super::visits::{Visit, ring, usual_channels};
 use crate::dag::{Collective, OpId, Via};
@@ -58,6 +59,36 @@ impl Ring<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The same messages, made when they are due.
+    pub(super) fn program(&self, layer: &Layer, options: &Options) -> Result<RingProgram, String> {
+        let (n, chunk) = (self.members(), options.chunk(CHUNK_BYTES, SLICES)?);
+        let mut blocks = vec![0; n];
+        self.visits.iter().flat_map(|visit| &visit.members).for_each(|member| {
+            blocks[*member] = self.block(*member) as u32;
+        });
+        let round = round_bytes(self.what, n, chunk);
+        let channel = |(number, (at, bytes)): (u16, (u64, u64))| {
+            let place = |(member, via): (usize, Via)| Place { member: member as u32, block: blocks[member], via };
+            let ring: Vec<Place> = ring(self.visits, number).into_iter().map(place).collect();
+            let mut place_of = vec![0; n];
+            ring.iter().zip(0..).for_each(|(place, at)| place_of[place.member as usize] = at);
+            Channel { at, bytes, rounds: bytes.div_ceil(round) as u32, ring, place_of }
+        };
+        let channels: Vec<Channel> = (0..).zip(self.parts(n)).map(channel).collect();
+        let rounds = channels.iter().map(|channel| channel.rounds).max().unwrap_or_default();
+        let steps = self.steps(n).count() as u64;
+        Ok(RingProgram {
+            what: self.what,
+            bytes: self.bytes,
+            chunk,
+            window: options.window(OUTSTANDING) as u32,
+            queue_pairs: options.queue_pairs,
+            channels,
+            members: layer.program_members(),
+            channel_orders: u64::from(rounds) * steps * n as u64 * chunk.slices,
+        })
     }
 
     /// What it sends. Each step moves each chunk once.

@@ -1,6 +1,7 @@
 //! Size of a collective's graph by arithmetic, before the graph is built.
 
 use super::options::{Chunk, Options};
+use super::ring_program::RingProgram;
 use crate::compiled;
 use std::ops::{Add, AddAssign, Mul};
 
@@ -14,10 +15,14 @@ pub struct Size {
     pub messages: u64,
     /// That they carry; exact.
     pub bytes: u64,
+    /// Those of them that the graph lists; the others are made when they are due.
+    listed: u64,
     /// Other operations, at most.
     others: u64,
     /// Needs of operations, at most.
     needs: u64,
+    /// Memory of programs, about.
+    program_bytes: u64,
 }
 
 impl Size {
@@ -27,10 +32,12 @@ impl Size {
     }
 
     pub fn of(dag: &crate::Dag) -> Size {
-        let mut size = Size { messages: 0, bytes: 0, others: dag.ops.len() as u64, needs: dag.needs.len() as u64 };
+        let (others, needs) = (dag.ops.len() as u64, dag.needs.len() as u64);
+        let mut size = Size { others, needs, ..Size::default() };
         for op in &dag.ops {
             if let crate::Work::Send { bytes, .. } = op.work {
-                size = Size { messages: size.messages + 1, bytes: size.bytes + bytes, others: size.others - 1, ..size };
+                let (messages, bytes) = (size.messages + 1, size.bytes + bytes);
+                size = Size { messages, bytes, listed: messages, others: size.others - 1, ..size };
             }
         }
         size
@@ -43,6 +50,8 @@ impl Size {
         Size {
             messages: sends.messages,
             bytes: sends.bytes,
+            listed: sends.messages,
+            program_bytes: 0,
             others: sends.joins.saturating_add(joined).saturating_add(2 * members),
             // What a message waits for, and what its sender may have under way; the last of each connection.
             needs: (sends.messages.saturating_add(sends.connections).saturating_add(sends.joins))
@@ -52,24 +61,36 @@ impl Size {
         }
     }
 
+    /// Of a program with as many connections and members.
+    pub(super) fn of_program(sends: Sends, members: u64, options: &Options) -> Size {
+        let ways = u64::from(options.queue_pairs);
+        Size {
+            messages: sends.messages,
+            bytes: sends.bytes,
+            program_bytes: RingProgram::memory_bytes(sends.connections, members, ways),
+            ..Size::of_others(2 * members)
+        }
+    }
+
     /// Bytes of memory that the graph takes while it is made; it takes about half of them after that.
     pub fn memory_bytes(&self) -> u64 {
-        compiled::memory_to_compile(self.messages.saturating_add(self.others), self.needs)
+        compiled::memory_to_compile(self.listed.saturating_add(self.others), self.needs)
+            .saturating_add(self.program_bytes)
     }
 
     /// Room for about so many operations and needs.
     pub(super) fn reserve(&self, dag: &mut crate::Dag) {
-        dag.ops.reserve((self.messages + self.others) as usize);
+        dag.ops.reserve((self.listed + self.others) as usize);
         dag.needs.reserve(self.needs as usize);
     }
 
     /// Refuses what no machine of today would hold.
     pub fn within_reason(self) -> Result<Size, String> {
-        let Size { messages, others, .. } = self;
-        if messages.saturating_add(others) <= MOST_MESSAGES {
+        let Size { listed, others, .. } = self;
+        if listed.saturating_add(others) <= MOST_MESSAGES {
             return Ok(self);
         }
-        Err(format!("{messages} messages are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"))
+        Err(format!("{listed} messages are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"))
     }
 }
 
@@ -79,6 +100,8 @@ impl Add for Size {
         Size {
             messages: self.messages.saturating_add(other.messages),
             bytes: self.bytes.saturating_add(other.bytes),
+            listed: self.listed.saturating_add(other.listed),
+            program_bytes: self.program_bytes.saturating_add(other.program_bytes),
             others: self.others.saturating_add(other.others),
             needs: self.needs.saturating_add(other.needs),
         }

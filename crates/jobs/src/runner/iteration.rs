@@ -1,5 +1,6 @@
 //! What is left to do of one iteration.
 
+use crate::collective::RingState;
 use crate::compiled::Compiled;
 use crate::dag::OpId;
 use crate::record::Interval;
@@ -18,7 +19,10 @@ pub(super) struct Iteration {
     /// Operations of each activity that are not over.
     parts: Vec<u32>,
     begun: Vec<Time>,
-    open_ops: u32,
+    /// Operations and messages of programs that are not over.
+    open: u64,
+    /// Where each program is.
+    pub(super) rings: Vec<RingState>,
 }
 
 impl Iteration {
@@ -36,7 +40,9 @@ impl Iteration {
         self.begun.clear();
         self.begun.resize(dag.activities().len(), Time::NEVER);
         self.early.clear();
-        self.open_ops = dag.ops();
+        self.open = dag.items();
+        self.rings.resize_with(dag.programs().len(), RingState::default);
+        self.rings.iter_mut().zip(dag.programs()).for_each(|(state, program)| state.reset(&program.ring));
     }
 
     /// A rank starts; yields those of its operations that waited for nothing else.
@@ -51,7 +57,7 @@ impl Iteration {
     }
 
     pub(super) fn is_all_over(&self) -> bool {
-        self.open_ops == 0
+        self.open == 0
     }
 
     pub(super) fn begin(&mut self, activity: u32, now: Time) {
@@ -59,11 +65,11 @@ impl Iteration {
         *begun = (*begun).min(now);
     }
 
-    /// An operation of it ends; yields when the activity began, if it was the last.
+    /// An operation or message of it ends; yields when the activity began, if it was the last.
     pub(super) fn part_over(&mut self, activity: u32) -> Option<Time> {
         let left = &mut self.parts[activity as usize];
         *left -= 1;
-        self.open_ops -= 1;
+        self.open -= 1;
         (*left == 0).then(|| self.begun[activity as usize])
     }
 

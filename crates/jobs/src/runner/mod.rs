@@ -6,7 +6,7 @@
 mod iteration;
 mod waits;
 
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Pair};
 use crate::dag::{Lane, OpId, Work};
 use crate::record::Interval;
 use iteration::Iteration;
@@ -37,8 +37,11 @@ pub struct Message {
     pub bytes: u64,
     /// Messages of two ranks on one lane must arrive in the order in which they were handed out.
     pub lane: Lane,
-    pub op: OpId,
+    /// Number of the two ranks and the lane among [`Compiled::pairs`].
+    pub pair: u32,
     pub iteration: u32,
+    /// Place in the order of the graph.
+    pub order: u64,
 }
 
 /// A job in its run.
@@ -58,6 +61,8 @@ pub struct Runner {
     starting: VecDeque<(u32, u32)>,
     /// Operations that may start now.
     ready: VecDeque<(u32, OpId)>,
+    /// Connections of programs that may have something to send: iteration, program, connection.
+    waking: Vec<(u32, u32, u32)>,
     /// Resources, by rank and number.
     holds: Vec<Hold>,
     /// Resources that were freed, or asked for.
@@ -87,9 +92,18 @@ struct Hold {
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     iteration: u32,
-    /// `None`: its number is free.
-    op: Option<OpId>,
     since: Time,
+    bytes: u64,
+    pair: u32,
+    /// `None`: its number is free.
+    of: Option<Origin>,
+}
+
+/// What sends a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Origin {
+    Op(OpId),
+    Program { program: u32, connection: u32, number: u32 },
 }
 
 impl Runner {
@@ -109,6 +123,7 @@ impl Runner {
             spare: Vec::new(),
             starting: VecDeque::new(),
             ready: VecDeque::new(),
+            waking: Vec::new(),
             holds: vec![Hold::default(); dag.holds()],
             grants: VecDeque::new(),
             flights: Vec::new(),
@@ -127,7 +142,8 @@ impl Runner {
     /// When [`Runner::advance`] is due: at the next start or end of computing, or at once after a delivery. `None`: not
     /// before a message arrives, or never again.
     pub fn next(&self) -> Option<Time> {
-        if !(self.starting.is_empty() && self.ready.is_empty() && self.grants.is_empty()) {
+        let idle = self.starting.is_empty() && self.ready.is_empty() && self.waking.is_empty();
+        if !(idle && self.grants.is_empty()) {
             return Some(self.now);
         }
         self.events.peek().map(|Reverse((at, ..))| *at)
@@ -149,6 +165,8 @@ impl Runner {
                 }
             } else if let Some((iteration, rank)) = self.starting.pop_front() {
                 self.start(iteration, rank);
+            } else if let Some((iteration, program, connection)) = self.waking.pop() {
+                self.send_all(iteration, program, connection, out);
             } else if let Some((iteration, op)) = self.ready.pop_front() {
                 match self.job.dag.takes(op) {
                     Some(hold) => {
@@ -163,7 +181,7 @@ impl Runner {
                 break;
             }
         }
-        out[before..].sort_unstable_by_key(|message| (message.iteration, message.op));
+        out[before..].sort_unstable_by_key(|message| (message.iteration, message.order));
     }
 
     /// The message of this number has arrived. [`Runner::advance`] must follow, at the same instant.
@@ -171,13 +189,16 @@ impl Runner {
         debug_assert!(now >= self.now, "time goes back from {} to {now}", self.now);
         self.now = now;
         let flight = &mut self.flights[id as usize];
-        let Some(op) = flight.op.take() else {
+        let Some(of) = flight.of.take() else {
             debug_assert!(false, "message {id} arrives twice");
             return;
         };
         let iteration = flight.iteration;
         self.landed.push(id);
-        self.complete(iteration, op);
+        match of {
+            Origin::Op(op) => self.complete(iteration, op),
+            Origin::Program { program, connection, number } => self.pass_on(iteration, program, connection, number),
+        }
     }
 
     pub fn is_over(&self) -> bool {
@@ -240,15 +261,48 @@ impl Runner {
                 let span = slow.map_or(span, |factor| Span::from_ps((span.ps() as f64 * factor).round() as u64));
                 self.events.push(Reverse((now + span, iteration, Due::Computed(op))));
             }
-            Work::Send { to, bytes, lane } => {
-                let id = self.take_off(Flight { iteration, op: Some(op), since: now });
-                out.push(Message { id, from: self.job.dag.rank_of(op), to, bytes, lane, op, iteration });
+            Work::Send { bytes, .. } => {
+                let (pair, order) = (self.job.dag.pair_of(op), self.job.dag.order_of(op));
+                let flight = Flight { iteration, since: now, bytes, pair, of: Some(Origin::Op(op)) };
+                out.push(self.take_off(flight, order));
             }
         }
     }
 
-    fn take_off(&mut self, flight: Flight) -> u32 {
-        match self.landed.pop() {
+    /// Sends all that a connection of a program may send now.
+    fn send_all(&mut self, iteration: u32, program: u32, connection: u32, out: &mut Vec<Message>) {
+        let (now, dag) = (self.now, Arc::clone(&self.job.dag));
+        let of = &dag.programs()[program as usize];
+        while let Some(due) = self.iteration(iteration).rings[program as usize].take(&of.ring, connection) {
+            let number = due.number;
+            let origin = Origin::Program { program, connection, number };
+            let pair = of.pair(connection, number);
+            let flight = Flight { iteration, since: now, bytes: due.bytes, pair, of: Some(origin) };
+            out.push(self.take_off(flight, dag.order_in(program, due.order)));
+        }
+    }
+
+    /// A message of a program has arrived.
+    fn pass_on(&mut self, number: u32, program: u32, connection: u32, message: u32) {
+        let dag = Arc::clone(&self.job.dag);
+        let ring = &dag.programs()[program as usize].ring;
+        let place = (number - self.oldest) as usize;
+        let arrival = self.iterations[place].rings[program as usize].arrived(ring, connection, message);
+        let (from, to) = (ring.from(connection), ring.to(connection));
+        self.part_over(place, number, from.activity);
+        for (through, end) in [(arrival.receiver_has_all, to.end), (arrival.sender_is_through, from.end)] {
+            if through {
+                self.one_less(place, number, end, &dag);
+            }
+        }
+        // The next passes it on; the window lets the same send again.
+        self.waking.extend([(number, program, connection), (number, program, ring.next(connection))]);
+        self.shares_over(place, number, [from.rank, to.rank]);
+    }
+
+    /// A message goes.
+    fn take_off(&mut self, flight: Flight, order: u64) -> Message {
+        let id = match self.landed.pop() {
             Some(id) => {
                 self.flights[id as usize] = flight;
                 id
@@ -257,7 +311,10 @@ impl Runner {
                 self.flights.push(flight);
                 self.flights.len() as u32 - 1
             }
-        }
+        };
+        let Flight { iteration, bytes, pair, .. } = flight;
+        let Pair { from, to, lane } = self.job.dag.pairs()[pair as usize];
+        Message { id, from, to, bytes, lane, pair, iteration, order }
     }
 
     fn grant(&mut self, hold: u32, out: &mut Vec<Message>) {
@@ -272,24 +329,43 @@ impl Runner {
     }
 
     fn complete(&mut self, number: u32, op: OpId) {
-        let (now, dag) = (self.now, Arc::clone(&self.job.dag));
+        let dag = Arc::clone(&self.job.dag);
         if let Some(hold) = dag.frees(op) {
             self.holds[hold as usize].by = None;
             self.grants.push_back(hold);
         }
         let place = (number - self.oldest) as usize;
-        let iteration = &mut self.iterations[place];
-        if let Some(begin) = iteration.part_over(dag.activity_of(op)) {
-            let activity = dag.activity_of(op);
-            self.finished.push(Interval { iteration: number, activity, begin, end: Some(now) });
-        }
+        self.part_over(place, number, dag.activity_of(op));
         for &next in dag.after(op) {
-            if iteration.one_less(next) && iteration.may_start(next, dag.rank_of(next)) {
-                self.ready.push_back((number, next));
-            }
+            self.one_less(place, number, next, &dag);
+        }
+        if let Some((program, member)) = dag.entered_by(op) {
+            let ring = &dag.programs()[program as usize].ring;
+            self.iterations[place].rings[program as usize].begin(member);
+            self.waking.extend(ring.of_member(member).map(|connection| (number, program, connection)));
         }
         let receiver = if let Work::Send { to, .. } = dag.work(op) { Some(to) } else { None };
-        for rank in [Some(dag.rank_of(op)), receiver].into_iter().flatten() {
+        self.shares_over(place, number, [Some(dag.rank_of(op)), receiver].into_iter().flatten());
+    }
+
+    /// A part of an activity is over, and the activity with its last.
+    fn part_over(&mut self, place: usize, number: u32, activity: u32) {
+        if let Some(begin) = self.iterations[place].part_over(activity) {
+            self.finished.push(Interval { iteration: number, activity, begin, end: Some(self.now) });
+        }
+    }
+
+    /// One that an operation needs is over.
+    fn one_less(&mut self, place: usize, number: u32, op: OpId, dag: &Compiled) {
+        let iteration = &mut self.iterations[place];
+        if iteration.one_less(op) && iteration.may_start(op, dag.rank_of(op)) {
+            self.ready.push_back((number, op));
+        }
+    }
+
+    /// Something of these ranks, or to them, is over.
+    fn shares_over(&mut self, place: usize, number: u32, ranks: impl IntoIterator<Item = u32>) {
+        for rank in ranks {
             if self.iterations[place].share_over(rank) {
                 self.leave(number, rank);
             }

@@ -1,7 +1,8 @@
 //! What a job waits for, in words: where each chain of waits begins, and who is in it.
 
-use super::{Due, Runner};
-use crate::dag::{OpId, Via, Work};
+use super::{Due, Origin, Runner};
+use crate::compiled::Pair;
+use crate::dag::{OpId, Via};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -43,23 +44,31 @@ impl Runner {
     }
 
     /// From whom to whom, and how.
-    fn ways_of(&self, id: u32) -> Option<(u32, u32, Via)> {
-        let (_, op) = self.flight(id)?;
-        let Work::Send { to, lane, .. } = self.job.dag.work(op) else { return None };
-        Some((self.job.dag.rank_of(op), to, lane.via))
+    fn ways_of(&self, id: u32) -> (u32, u32, Via) {
+        let Pair { from, to, lane } = self.job.dag.pairs()[self.flights[id as usize].pair as usize];
+        (from, to, lane.via)
     }
 
-    /// Iteration and operation of a message under way.
-    fn flight(&self, id: u32) -> Option<(u32, OpId)> {
+    /// Iteration and origin of a message under way.
+    fn flight(&self, id: u32) -> Option<(u32, Origin)> {
         let flight = &self.flights[id as usize];
-        flight.op.map(|op| (flight.iteration, op))
+        flight.of.map(|of| (flight.iteration, of))
+    }
+
+    fn activity_of(&self, of: Origin) -> u32 {
+        match of {
+            Origin::Op(op) => self.job.dag.activity_of(op),
+            Origin::Program { program, connection, .. } => {
+                self.job.dag.programs()[program as usize].ring.from(connection).activity
+            }
+        }
     }
 
     fn chains(&self, messages: &[(u32, usize)], rank_name: &dyn Fn(u32) -> String) -> Vec<String> {
         let mut lines = Vec::new();
         for &(id, behind) in messages.iter().take(CHAINS) {
             lines.push(self.message_words(id, behind, rank_name));
-            lines.extend(self.flight(id).and_then(|(_, op)| self.needed_by(op, rank_name)));
+            lines.extend(self.flight(id).and_then(|(_, of)| self.needed_by(of, rank_name)));
         }
         let others = messages.len().saturating_sub(CHAINS);
         lines.extend((others > 0).then(|| format!("and messages between {others} more pairs of ranks")));
@@ -67,29 +76,48 @@ impl Runner {
     }
 
     fn message_words(&self, id: u32, behind: usize, rank_name: &dyn Fn(u32) -> String) -> String {
-        let (flight, dag) = (&self.flights[id as usize], &self.job.dag);
-        let op = flight.op.unwrap_or_default();
-        let Work::Send { to, bytes, lane } = dag.work(op) else { return String::new() };
+        let flight = &self.flights[id as usize];
+        let Some(of) = flight.of else { return String::new() };
+        let (from, to, via) = self.ways_of(id);
         let behind = if behind > 0 { format!(", nor have {behind} messages behind them") } else { String::new() };
         format!(
-            "{}: {bytes} bytes from {} to {} by {}, sent at {}, have not arrived{behind}",
-            self.activity_words(flight.iteration, op),
-            rank_name(dag.rank_of(op)),
+            "{}: {} bytes from {} to {} by {via}, sent at {}, have not arrived{behind}",
+            self.activity_words(flight.iteration, self.activity_of(of)),
+            flight.bytes,
+            rank_name(from),
             rank_name(to),
-            lane.via,
             flight.since,
         )
     }
 
-    fn activity_words(&self, iteration: u32, op: OpId) -> String {
+    fn op_words(&self, iteration: u32, op: OpId) -> String {
+        self.activity_words(iteration, self.job.dag.activity_of(op))
+    }
+
+    fn activity_words(&self, iteration: u32, activity: u32) -> String {
         let dag = &self.job.dag;
-        let activity = &dag.activities()[dag.activity_of(op) as usize];
+        let activity = &dag.activities()[activity as usize];
         let of = if self.job.iterations > 1 { format!(", iteration {iteration}") } else { String::new() };
         format!("{} `{}`{of}", activity.kind, dag.name_of(activity))
     }
 
-    /// Ranks that wait for it, the nearest first.
-    fn needed_by(&self, op: OpId, rank_name: &dyn Fn(u32) -> String) -> Option<String> {
+    /// Ranks that wait for a message, the nearest first.
+    fn needed_by(&self, of: Origin, rank_name: &dyn Fn(u32) -> String) -> Option<String> {
+        let ranks = match of {
+            Origin::Op(op) => self.ranks_after(op),
+            Origin::Program { program, connection, .. } => {
+                let ring = &self.job.dag.programs()[program as usize].ring;
+                ring.needed_by(connection).map(|member| member.rank).collect()
+            }
+        };
+        let named: Vec<String> = ranks.iter().take(NAMED).map(|rank| rank_name(*rank)).collect();
+        let others = ranks.len().saturating_sub(NAMED);
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        (!ranks.is_empty()).then(|| format!("  needed by {}{more}", named.join(", then ")))
+    }
+
+    /// Ranks whose operations need one, directly or through others.
+    fn ranks_after(&self, op: OpId) -> Vec<u32> {
         let dag = &self.job.dag;
         let (mut seen, mut open) = (BTreeSet::from([op]), VecDeque::from([op]));
         let (mut ranks, mut known) = (Vec::new(), BTreeSet::from([dag.rank_of(op)]));
@@ -103,10 +131,7 @@ impl Runner {
                 }
             }
         }
-        let named: Vec<String> = ranks.iter().take(NAMED).map(|rank| rank_name(*rank)).collect();
-        let others = ranks.len().saturating_sub(NAMED);
-        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-        (!ranks.is_empty()).then(|| format!("  needed by {}{more}", named.join(", then ")))
+        ranks
     }
 
     fn computing(&self, rank_name: &dyn Fn(u32) -> String) -> Vec<String> {
@@ -116,7 +141,7 @@ impl Runner {
             Due::Start(rank) => format!("{} starts at {at}", rank_name(*rank)),
             Due::Computed(op) => {
                 let rank = self.job.dag.rank_of(*op);
-                format!("{} of {} lasts until {at}", self.activity_words(*iteration, *op), rank_name(rank))
+                format!("{} of {} lasts until {at}", self.op_words(*iteration, *op), rank_name(rank))
             }
         };
         with_others(events.iter().take(2 * CHAINS).map(words).collect(), events.len(), "that start or compute")
@@ -134,8 +159,8 @@ impl Runner {
         format!(
             "{}: {} waits until {} is over, which holds what it needs",
             rank_name(self.job.dag.rank_of(waiting.1)),
-            self.activity_words(waiting.0, waiting.1),
-            self.activity_words(holder.0, holder.1)
+            self.op_words(waiting.0, waiting.1),
+            self.op_words(holder.0, holder.1)
         )
     }
 }

@@ -4,11 +4,11 @@ use crate::ideal::{Seen, drive, job};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use xoff_engine::{Rng, Span, Time, stream};
-use xoff_jobs::collective::{Algorithm, Carried, Options, Servers, Size, Skew, explain, size};
+use xoff_jobs::collective::{Algorithm, Carried, Form, Options, Servers, Size, Skew, explain, size};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Lane, Work};
 
 /// When the last message on a lane arrives, and which it is.
-type LastOnLane = (Time, (u32, u32));
+type LastOnLane = (Time, (u32, u64));
 
 /// Who has contributed to each part of the buffer that is always moved as a whole, by member.
 type State = Vec<Vec<u64>>;
@@ -119,7 +119,8 @@ impl Case {
 impl Case {
     /// What was counted before is what there is.
     fn check_size(&self, dag: &Dag) {
-        let counted = size(dag.ranks, self.what, &self.members, self.bytes, self.servers, &self.options).unwrap();
+        let counted =
+            size(dag.ranks, self.what, &self.members, self.bytes, self.servers, &self.options, Form::Listed).unwrap();
         let made = Size::of(dag);
         assert_eq!((counted.messages, counted.bytes), (made.messages, made.bytes), "{}", self.words());
         // Connections with fewer messages than queue pairs have fewer needs than are counted.
@@ -188,9 +189,9 @@ impl<'a> Flow<'a> {
             let last = lanes.entry(key).or_insert((Time::ZERO, (0, 0)));
             // Relayed data of several senders share a lane.
             if case.what != Collective::AllToAll {
-                assert!(last.1 <= (message.iteration, message.op), "out of order: {}", case.words());
+                assert!(last.1 <= (message.iteration, message.order), "out of order: {}", case.words());
             }
-            *last = (last.0.max(now + draw(1000)), (message.iteration, message.op));
+            *last = (last.0.max(now + draw(1000)), (message.iteration, message.order));
             last.0
         };
         let job = xoff_jobs::Job { late, ..job(Arc::new(dag.compile()), 2) };
@@ -204,7 +205,7 @@ impl<'a> Flow<'a> {
             Seen::Goes(message) => {
                 let begun = (message.iteration, member(message.from));
                 assert!(self.begun.contains(&begun), "before its begin: {}", self.case.words());
-                let (parts, first) = (self.parts(message.op), &self.first);
+                let (parts, first) = (self.parts(message.order as u32), &self.first);
                 let state = self.states.entry(message.iteration).or_insert_with(|| first.clone());
                 let data = state[member(message.from)][parts].to_vec();
                 assert!(data.iter().all(|from| *from != 0), "nothing to send: {}", self.case.words());
@@ -212,7 +213,7 @@ impl<'a> Flow<'a> {
             }
             Seen::Arrives(message) => {
                 let data = self.under_way.remove(&message.id).unwrap();
-                let (parts, adds) = (self.parts(message.op), self.carried[&message.op].adds);
+                let (parts, adds) = (self.parts(message.order as u32), self.carried[&(message.order as u32)].adds);
                 let state = &mut self.states.get_mut(&message.iteration).unwrap()[member(message.to)][parts];
                 for (have, came) in state.iter_mut().zip(data) {
                     assert!(!adds || *have & came == 0, "added twice: {}", self.case.words());

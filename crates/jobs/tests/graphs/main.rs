@@ -4,6 +4,7 @@ mod chakra;
 mod closed_forms;
 mod conservation;
 mod ideal;
+mod programs;
 mod random;
 mod runner;
 mod trees;

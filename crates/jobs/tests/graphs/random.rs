@@ -49,7 +49,9 @@ fn random(rng: &mut Rng) -> Dag {
 
 /// The graph so many times over: a rank's operations need all of its own, and all messages to it, of the time before.
 fn unrolled(dag: &Dag, iterations: u32, late: &[Span], slow: &[f64]) -> Dag {
-    let mut all = Dag { ops: Vec::new(), needs: Vec::new(), ..dag.clone() };
+    let mut all = dag.clone();
+    all.ops.clear();
+    all.needs.clear();
     let gates = |all: &mut Dag, work: &dyn Fn(u32) -> Work| -> Vec<OpId> {
         (0..dag.ranks)
             .map(|rank| {

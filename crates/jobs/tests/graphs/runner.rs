@@ -3,7 +3,7 @@
 use crate::ideal::{drive, job, once};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_jobs::collective::{Algorithm, Options, Servers, explain, generate};
+use xoff_jobs::collective::{Algorithm, Form, Options, Servers, explain, generate};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Runner, Via, Work};
 
 const LANE: Lane = Lane { via: Via::Nic(0), channel: 0, queue_pair: 0 };
@@ -182,7 +182,7 @@ fn what_cannot_be_laid_is_refused() {
     let why = |what, members: &[u32], bytes, servers, options: &Options| {
         let mut dag = Dag::new(8);
         let name = dag.name("x");
-        generate(&mut dag, what, members, bytes, servers, options, name, 0).unwrap_err()
+        generate(&mut dag, what, members, bytes, servers, options, Form::Listed, name, 0).unwrap_err()
     };
     let usual = Options::default();
     let by = |algorithm| Options { algorithm, ..Options::default() };

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_jobs::{Graph, Interval, Job, Message, Runner};
+use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ impl JobSource {
             self.open(pair, Some(message), out);
             return;
         }
-        let handle = match self.pairs.of(&message) {
+        let handle = match self.pairs.of(message.pair) {
             Some(handle) => handle,
             None => {
                 let pair = self.pair(&message);
@@ -125,7 +125,7 @@ impl JobSource {
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
     fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
-        let (from, to, lane) = pair.ends;
+        let Pair { from, to, lane } = pair.ends;
         let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port);
         pair.under_way.extend(lone);
         let handle = self.pairs.open(pair, lone.is_none());

@@ -1,15 +1,17 @@
 //! The queue pairs of a job: which are open, what is under way on them, which have lost their way.
 
 use crate::traffic::flow::Handles;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Index, IndexMut};
-use xoff_jobs::{Lane, Message, Via};
+use xoff_jobs::{Message, Pair, Via};
 
 /// A connection between two ranks.
 #[derive(Clone, Debug)]
 pub struct QueuePair {
     /// From, to, and by which way.
-    pub ends: (u32, u32, Lane),
+    pub ends: Pair,
+    /// Their number in the graph.
+    number: u32,
     pub port: usize,
     ports: usize,
     /// Ports that were tried in vain since something arrived last.
@@ -26,38 +28,44 @@ impl QueuePair {
         let lane = first.lane;
         let channel = usize::from(lane.channel) / nics;
         let port = (channel + usize::from(lane.queue_pair) + (first.from + first.to) as usize) % ports;
-        let ends = (first.from, first.to, lane);
-        QueuePair { ends, port, ports, tried: 0, cut: false, under_way: VecDeque::new() }
+        let ends = Pair { from: first.from, to: first.to, lane };
+        QueuePair { ends, number: first.pair, port, ports, tried: 0, cut: false, under_way: VecDeque::new() }
     }
 
     /// The same by the next port, with nothing under way.
     pub fn moved(&self) -> QueuePair {
         let port = (self.port + 1) % self.ports;
         let (ports, tried) = (self.ports, self.tried + 1);
-        QueuePair { ends: self.ends, port, ports, tried, cut: false, under_way: VecDeque::new() }
+        QueuePair { ends: self.ends, number: self.number, port, ports, tried, cut: false, under_way: VecDeque::new() }
     }
 }
+
+/// No handle.
+const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub struct Pairs {
     handles: Handles,
     /// By handle; `None` once left: its flow may still be ending.
     open: Vec<Option<QueuePair>>,
-    lasting: HashMap<(u32, u32, Lane), u32>,
+    /// Handles of connections that stay, by the numbers of their ends; [`NONE`] before the first message.
+    lasting: Vec<u32>,
     /// Have lost their way, and there is another port.
     moving: BTreeSet<u32>,
 }
 
 impl Pairs {
-    /// The one that carries the messages of this lane.
-    pub fn of(&self, message: &Message) -> Option<u32> {
-        self.lasting.get(&(message.from, message.to, message.lane)).copied()
+    /// The one that carries the messages between these ends.
+    pub fn of(&self, number: u32) -> Option<u32> {
+        self.lasting.get(number as usize).copied().filter(|handle| *handle != NONE)
     }
 
     pub fn open(&mut self, pair: QueuePair, lasting: bool) -> u32 {
         let handle = self.handles.take();
         if lasting {
-            self.lasting.insert(pair.ends, handle);
+            let pairs = self.lasting.len().max(pair.number as usize + 1);
+            self.lasting.resize(pairs, NONE);
+            self.lasting[pair.number as usize] = handle;
         }
         let slots = self.open.len().max(handle as usize + 1);
         self.open.resize(slots, None);
@@ -104,7 +112,8 @@ impl Pairs {
 
     /// Those that would stay open when all is over, in the order of their handles; once.
     pub fn close(&mut self) -> Vec<u32> {
-        let mut open: Vec<u32> = std::mem::take(&mut self.lasting).into_values().collect();
+        let lasting = std::mem::take(&mut self.lasting);
+        let mut open: Vec<u32> = lasting.into_iter().filter(|handle| *handle != NONE).collect();
         open.sort_unstable();
         open
     }
@@ -113,7 +122,7 @@ impl Pairs {
     pub fn cut_off(&self, server_of: impl Fn(u32) -> u32) -> BTreeMap<(u32, u16), BTreeSet<u32>> {
         let (mut ranks, mut alive) = (BTreeMap::new(), BTreeSet::new());
         for pair in self.open.iter().flatten() {
-            let (from, to, lane) = pair.ends;
+            let Pair { from, to, lane } = pair.ends;
             let (out, into) = match lane.via {
                 Via::ScaleUp => continue,
                 Via::Nic(nic) => (nic, nic),

@@ -11,7 +11,7 @@ use crate::traffic::plan::{Expected, Generator};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::Span;
-use xoff_jobs::collective::{Algorithm, Options, Schedule, Servers, Skew};
+use xoff_jobs::collective::{Algorithm, Form, Options, Schedule, Servers, Skew};
 use xoff_jobs::{Collective, Graph, Part, Recipe, Step};
 
 /// No buffer of a GPU is larger.
@@ -111,13 +111,17 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
         let stages = (0..stages as u32).map(|stage| stage * width + first).collect();
         Part::Pipeline { stages, schedule, options: options.clone() }
     };
-    let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect() };
+    let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect(), form: Form::Programs };
     finish_recipe(table, settings, placement, recipe)
 }
 
 impl<'a> Draft<'a> {
     fn new(scope: &'a Scope<'a>, placement: &'a RankPlacement, servers: Servers) -> Draft<'a> {
-        Draft { scope, recipe: Recipe { ranks: placement.ranks.len() as u32, servers, parts: Vec::new() }, placement }
+        Draft {
+            scope,
+            recipe: Recipe { ranks: placement.ranks.len() as u32, servers, parts: Vec::new(), form: Form::Programs },
+            placement,
+        }
     }
 
     fn add(&mut self, name: &str, what: Step, after: Vec<usize>) {
@@ -216,6 +220,12 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
     let ranks = graph.ranks() as usize;
     let (late, slow) = stragglers(table, ranks)?;
     let iterations = table.count("iterations", 1..=1_000_000_000)? as u32;
+    let connections = if table.is("connections", "fresh")? { Connections::Fresh } else { Connections::Persistent };
+    // Messages with a flow each may overtake each other, which programs do not expect.
+    let graph = match connections {
+        Connections::Fresh => graph.in_form(Form::Listed).map_err(|why| table.place().error(why))?,
+        Connections::Persistent => graph,
+    };
     let bytes = Some(graph.size().bytes as f64 * f64::from(iterations));
     let expected = Expected { flows: None, bytes, load: None, finite: true };
     let plan = JobPlan {
@@ -225,7 +235,7 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
         late: late.into(),
         slow: slow.into(),
         placement: Arc::new(placement),
-        connections: if table.is("connections", "fresh")? { Connections::Fresh } else { Connections::Persistent },
+        connections,
         completion: match table.is("completion", "acknowledged")? {
             true => Completion::Acknowledged,
             false => Completion::Delivered,
