@@ -68,7 +68,8 @@ fn count() -> Result<bool, Box<dyn Error>> {
     std::fs::create_dir_all(&folder)?;
     let valgrind = Command::new("valgrind").arg("--version").output().is_ok();
     let (mut first, mut held) = (None, true);
-    let mut table = "| case | what | instructions per packet-hop | per event | budget |\n|---|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| case | what | instructions per packet-hop | per event | budget |\n|---|---|---|---|---|\n".to_owned();
     for case in cases {
         let counted = run(case, &folder, valgrind)?;
         let (per_hop, per_event) = (counted.spent / counted.packet_hops, counted.spent / counted.events);

@@ -194,8 +194,12 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn handle(&mut self, event: Event) {
         let index = event.index();
+        // Nearly all are arrivals, so this branch is foreseen and a table of branches is not.
+        if event.kind() == kind::ARRIVE {
+            self.on_arrive(PortId::new(index));
+            return;
+        }
         match event.kind() {
-            kind::ARRIVE => self.on_arrive(PortId::new(index)),
             kind::PORT_FREE => self.on_port_free(PortId::new(index)),
             kind::WAKE => self.on_wake(HostId::new(index)),
             kind::FLOW_TIMER => self.on_flow_timer(SenderId::new(index)),
