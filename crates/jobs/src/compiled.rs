@@ -59,7 +59,7 @@ struct Step {
     /// Picoseconds, or bytes; the number of the program that it begins, from one on.
     amount: u64,
     activity: u32,
-    /// Of what begins a member's part of a program: the member.
+    /// The member whose part of a program begins here.
     member: u32,
     /// Index into the pairs, or what is no message.
     pair: u32,

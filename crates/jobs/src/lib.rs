@@ -14,6 +14,7 @@ mod longest_path;
 mod recipe;
 pub mod record;
 mod runner;
+mod terms;
 
 pub use compiled::{Compiled, Pair};
 pub use dag::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Via, Work};

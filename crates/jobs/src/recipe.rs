@@ -141,7 +141,7 @@ impl Graph {
         Ok(Graph { ranks: recipe.ranks, size: recipe.size()?, recipe: Some(recipe), made: OnceLock::new() })
     }
 
-    /// The same in another form, or why it cannot be done in that.
+    /// Returns this graph in a form, or why it has none in that form.
     pub fn in_form(self, form: Form) -> Result<Graph, String> {
         match self.recipe {
             Some(recipe) if recipe.form != form => Graph::of(Recipe { form, ..recipe }),

@@ -35,8 +35,8 @@ use visits::{Task, visits};
 pub enum Form {
     /// Listed, each as an operation.
     Listed,
-    /// By programs, when they are due, where there is one: memory then follows connections. What is sent, and when, is the
-    /// same if messages of a lane arrive in order.
+    /// Programs make them when they are due, for collectives that have one: memory then follows connections. Messages,
+    /// their times and their order are those of the list, if messages of a lane arrive in order.
     Programs,
 }
 

@@ -61,7 +61,7 @@ impl Ring<'_> {
         Ok(())
     }
 
-    /// The same messages, made when they are due.
+    /// Makes the program that sends these messages when they are due.
     pub(super) fn program(&self, layer: &Layer, options: &Options) -> Result<RingProgram, String> {
         let (n, chunk) = (self.members(), options.chunk(CHUNK_BYTES, SLICES)?);
         let mut blocks = vec![0; n];

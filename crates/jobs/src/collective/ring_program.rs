@@ -1,12 +1,12 @@
-//! A ring whose messages are made when they are due: where each stands is a cursor for each connection, and what comes
-//! next follows by arithmetic. [`Ring::generate`](super::ring::Ring) lists the same messages as operations.
+//! A ring whose messages are made when they are due: a cursor for each connection is all its state, and the next
+//! message follows by arithmetic. [`Ring::generate`](super::ring::Ring) lists the same messages as operations.
 //!
 //! A connection goes from a place of a channel's ring to the next. It sends message by message, in order; a message waits
 //! for the one that it passes on, and for the window. So two counts for each connection, sent and arrived, are all that
 //! is ever looked at.
 
 use super::options::Chunk;
-use crate::dag::{Collective, Lane, OpId, Via};
+use crate::terms::{Collective, Lane, OpId, Via};
 
 /// What is sent, by whom, to whom. The same for all iterations.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,7 +55,7 @@ pub(super) struct Place {
     pub(super) via: Via,
 }
 
-/// Where each connection stands in an iteration.
+/// Cursors of all connections in one iteration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingState {
     cursors: Vec<Cursor>,

@@ -61,7 +61,7 @@ impl Size {
         }
     }
 
-    /// Of a program with as many connections and members.
+    /// Size of a program with as many connections and members.
     pub(super) fn of_program(sends: Sends, members: u64, options: &Options) -> Size {
         let ways = u64::from(options.queue_pairs);
         Size {

@@ -365,14 +365,14 @@ impl Runner {
         self.shares_over(place, number, [Some(dag.rank_of(op)), receiver].into_iter().flatten());
     }
 
-    /// A part of an activity is over, and the activity with its last.
+    /// An operation or message of an activity has ended; the activity ends with its last.
     fn part_over(&mut self, place: usize, number: u32, activity: u32) {
         if let Some(begin) = self.iterations[place].part_over(activity) {
             self.finished.push(Interval { iteration: number, activity, begin, end: Some(self.now) });
         }
     }
 
-    /// One that an operation needs is over.
+    /// An operation needs one less.
     fn one_less(&mut self, place: usize, number: u32, op: OpId, dag: &Compiled) {
         let iteration = &mut self.iterations[place];
         if iteration.one_less(op) && iteration.may_start(op, dag.rank_of(op)) {
@@ -380,7 +380,7 @@ impl Runner {
         }
     }
 
-    /// Something of these ranks, or to them, is over.
+    /// An operation of these ranks, or a message from or to them, has ended.
     fn shares_over(&mut self, place: usize, number: u32, ranks: impl IntoIterator<Item = u32>) {
         for rank in ranks {
             if self.iterations[place].share_over(rank) {
