@@ -26,8 +26,6 @@ pub struct Sender<Rp> {
     /// How its data packets leave.
     pub ecn: Ecn,
     pub ended: bool,
-    /// Its source wants to know of acknowledgements.
-    pub tells: bool,
     pub full_frame: u16,
     pub last_frame: u16,
     /// The timer event that counts; others are stale.
@@ -109,6 +107,8 @@ pub struct FlowDetails {
     pub ephemeral: u16,
     pub source: SourceId,
     pub spec: FlowSpec,
+    /// Its source wants to know of acknowledgements.
+    pub tells: bool,
     pub start: Time,
     pub acked_at: Option<Time>,
     pub ideal: Span,

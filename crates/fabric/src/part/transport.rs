@@ -301,7 +301,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
         let flow_state = self.flows.entries[self.flows.senders[flow].entry].flow_state;
-        let tells = self.flows.senders[flow].tells;
+        let tells = self.flows.details[flow].tells;
         if self.flows.senders[flow].requester.seq.stream.messages.is_some() {
             // Captures may see its packets once more.
             let keep = !self.records.taps.is_empty();

@@ -7,27 +7,20 @@
 
 use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
-use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::FlowEntry;
-use crate::id::{FlowEntryId, FlowStateId, PortId, ReceiverId, SenderId, SourceId};
+use crate::id::{FlowEntryId, FlowStateId, PortId, ReceiverId, SenderId};
 use crate::network::plan::peer;
 use crate::part::route_storage::RouteStorage;
 use crate::run::World;
 use xoff_engine::Key;
 
-/// Part and entry of a flow wherever it is.
+/// Part and entry of a flow wherever it is, its sender's first.
 #[derive(Debug)]
 pub(crate) struct FlowState {
-    /// Those of its sender.
-    origin: (u16, FlowEntryId),
-    /// Those of its receiver.
-    target: (u16, FlowEntryId),
-    /// Those of other parts.
-    others: Vec<(u16, FlowEntryId)>,
-    /// Who started it, and by what name.
-    pub source: SourceId,
-    pub handle: u32,
+    entries: Vec<(u16, FlowEntryId)>,
+    /// The part of its receiver.
+    to: u16,
     /// The act of its source that stops it, where acts are drawn ahead.
     pub stops: Option<Key>,
     /// See [`FlowRecord::lost`].
@@ -35,14 +28,8 @@ pub(crate) struct FlowState {
 }
 
 impl FlowState {
-    /// Where it is, each part once.
-    fn entries(&self) -> impl Iterator<Item = (u16, FlowEntryId)> {
-        let target = (self.target.0 != self.origin.0).then_some(self.target);
-        std::iter::once(self.origin).chain(target).chain(self.others.iter().copied())
-    }
-
     fn entry_in(&self, part: u16) -> Option<FlowEntryId> {
-        self.entries().find(|(other, _)| *other == part).map(|(_, entry)| entry)
+        self.entries.iter().find(|(other, _)| *other == part).map(|(_, entry)| *entry)
     }
 }
 
@@ -78,30 +65,29 @@ impl Ends {
 
 impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with an entry at both ends.
-    pub(crate) fn add_flow_state(&mut self, entry: FlowEntry, spec: &FlowSpec, source: SourceId) -> FlowStateId {
-        let [origin, target] = [spec.src, spec.dst].map(|node| (self.layout.part_of(node), FlowEntryId::NONE));
-        let (handle, others) = (spec.handle, Vec::new());
-        let new = FlowState { origin, target, others, source, handle, stops: None, lost: 0 };
-        let flow_state = self.flow_states.insert(new);
+    pub(crate) fn add_flow_state(&mut self, entry: FlowEntry, src: u32, dst: u32) -> FlowStateId {
+        let [from, to] = [src, dst].map(|node| self.layout.part_of(node));
+        let flow_state = self.flow_states.insert(FlowState { entries: Vec::new(), to, stops: None, lost: 0 });
         let entry = FlowEntry { flow_state, ..entry };
-        let mut at = |(part, _): (u16, FlowEntryId)| (part, self.parts[usize::from(part)].add_entry(entry));
-        let of_sender = at(origin);
-        let of_receiver = if target == origin { of_sender } else { at(target) };
-        let new = &mut self.flow_states[flow_state];
-        (new.origin, new.target) = (of_sender, of_receiver);
+        for part in [from, to] {
+            if self.flow_states[flow_state].entry_in(part).is_none() {
+                let entry = self.parts[usize::from(part)].add_entry(entry);
+                self.flow_states[flow_state].entries.push((part, entry));
+            }
+        }
         flow_state
     }
 
     /// The part of a flow's sender, and its entry there.
     pub(crate) fn origin(&self, flow_state: FlowStateId) -> (usize, FlowEntryId) {
-        let (part, entry) = self.flow_states[flow_state].origin;
+        let (part, entry) = self.flow_states[flow_state].entries[0];
         (usize::from(part), entry)
     }
 
     /// The part of its receiver, and its entry there.
     pub(crate) fn target(&self, flow_state: FlowStateId) -> (usize, FlowEntryId) {
-        let (part, entry) = self.flow_states[flow_state].target;
-        (usize::from(part), entry)
+        let of = &self.flow_states[flow_state];
+        (usize::from(of.to), of.entry_in(of.to).expect("a flow has an entry at both ends"))
     }
 
     pub(crate) fn sender_of(&self, flow_state: FlowStateId) -> (&Sender<S::Rp>, &FlowDetails) {
@@ -119,8 +105,8 @@ impl<S: Scheme> World<S> {
 
     /// What parts have stored of a flow's paths.
     pub(crate) fn route_storage_of(&self, flow_state: FlowStateId) -> impl Iterator<Item = &RouteStorage> {
-        let entries = self.flow_states[flow_state].entries();
-        entries.map(|(part, entry)| &self.parts[usize::from(part)].flows.route_storage[entry])
+        let entries = self.flow_states[flow_state].entries.iter();
+        entries.map(|&(part, entry)| &self.parts[usize::from(part)].flows.route_storage[entry])
     }
 
     /// The entry of a flow in a part; a new one if there is none yet.
@@ -136,7 +122,7 @@ impl<S: Scheme> World<S> {
             ..self.parts[home].flows.entries[first]
         };
         let entry = self.parts[usize::from(part)].add_entry(of);
-        self.flow_states[flow_state].others.push((part, entry));
+        self.flow_states[flow_state].entries.push((part, entry));
         entry
     }
 
@@ -212,25 +198,26 @@ impl<S: Scheme> World<S> {
 
     /// The flow uses other paths from now on; packets on the old ones may still walk them.
     pub(crate) fn leave_paths(&mut self, flow_state: FlowStateId) {
-        for (part, entry) in self.flow_states[flow_state].entries() {
+        for &(part, entry) in &self.flow_states[flow_state].entries {
             self.parts[usize::from(part)].flows.route_storage[entry].forward.clear();
         }
     }
 
     /// Packets of a flow that exist, of any kind.
     pub(crate) fn packets_alive(&self, flow_state: FlowStateId) -> i32 {
-        let entries = self.flow_states[flow_state].entries();
-        entries.map(|(part, entry)| self.parts[usize::from(part)].flows.entries[entry].live).sum()
+        let entries = &self.flow_states[flow_state].entries;
+        entries.iter().map(|&(part, entry)| self.parts[usize::from(part)].flows.entries[entry].live).sum()
     }
 
     /// Forgets the flows that are over and of which no packet is left.
     pub(crate) fn free_ended(&mut self) {
         let (parts, flow_states) = (&mut self.parts, &mut self.flow_states);
         self.ended.retain(|&flow_state| {
-            let entries = flow_states[flow_state].entries();
-            let live: i32 = entries.map(|(part, entry)| parts[usize::from(part)].flows.entries[entry].live).sum();
+            let entries = &flow_states[flow_state].entries;
+            let live: i32 =
+                entries.iter().map(|&(part, entry)| parts[usize::from(part)].flows.entries[entry].live).sum();
             if live == 0 {
-                for (part, entry) in flow_states.remove(flow_state).entries() {
+                for (part, entry) in flow_states.remove(flow_state).entries {
                     parts[usize::from(part)].free_flow(entry);
                 }
             }

@@ -238,7 +238,7 @@ impl<S: Scheme> Part<S> {
 
     fn foresee_acknowledgements(&self, port: PortId, flow: FlowEntryId, limit: Key, out: &mut Vec<Foreseen>) {
         let entry = &self.flows.entries[flow];
-        let sender = &self.flows.senders[entry.sender];
+        let (sender, tells) = (&self.flows.senders[entry.sender], self.flows.details[entry.sender].tells);
         let certain = !self.links.ports[port].has(LOSSY_LINK);
         let seq = &sender.requester.seq;
         let (mut una, mut over) = (seq.una, 0);
@@ -253,7 +253,7 @@ impl<S: Scheme> Part<S> {
             let mut push = |event| out.push(Foreseen { key, event, certain });
             while let Some(message) = seq.stream.complete_after(una, over) {
                 over += 1;
-                if sender.tells {
+                if tells {
                     push(FlowEvent::Acknowledged(entry.flow_state, message));
                 }
             }

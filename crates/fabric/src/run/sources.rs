@@ -7,7 +7,6 @@ use crate::id::{FlowStateId, SenderId, SourceId};
 use crate::part::command::FlowCommand;
 use crate::part::{FlowEvent, kind};
 use crate::run::World;
-use crate::run::flow_state::FlowState;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use xoff_engine::Time;
@@ -173,7 +172,8 @@ impl<S: Scheme> World<S> {
 
     /// Tells the source of a flow something that may change when it acts next.
     fn tell_source(&mut self, flow_state: FlowStateId, what: impl FnOnce(&mut dyn Source, Time, u32)) {
-        let FlowState { source, handle, .. } = self.flow_states[flow_state];
+        let details = self.sender_of(flow_state).1;
+        let (source, handle) = (details.source, details.spec.handle);
         what(&mut *self.sources[source].source, self.state.now, handle);
         self.arm_source(source);
     }
@@ -208,7 +208,8 @@ impl<S: Scheme> World<S> {
 
     /// Ends a flow for its source, unless the source has received the event already.
     pub(crate) fn take_from_source(&mut self, flow_state: FlowStateId) {
-        let FlowState { source, handle, .. } = self.flow_states[flow_state];
+        let details = self.sender_of(flow_state).1;
+        let (source, handle) = (details.source, details.spec.handle);
         let source_state = &mut self.sources[source];
         // The source may have given the handle to another flow since.
         if source_state.flows.get(&handle) == Some(&flow_state) {

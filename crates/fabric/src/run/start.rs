@@ -84,7 +84,7 @@ impl<S: Scheme> World<S> {
             live: 0,
             notification_frame: self.state.plan.host(spec.src).sizes.notification_bytes as u16,
         };
-        let flow_state = self.add_flow_state(entry, &spec, source);
+        let flow_state = self.add_flow_state(entry, spec.src, spec.dst);
         let shaped = transit.is_some();
         let spreads = self.spreads(&spec, &path_info.way.path, shaped);
         let installed = self.install(flow_state, &spec, &path_info.key, &path_info.way, spreads);
@@ -96,8 +96,7 @@ impl<S: Scheme> World<S> {
         let (part, entry) = self.origin(flow_state);
         let flags = if shaped { TRANSIT } else { 0 } | if spreads { SPREAD } else { 0 };
         let sender = self.sender(rp, path_handle(entry, installed.sender), flags, &spec, &packets, &path_info);
-        let sender = Sender { tells, ..sender };
-        let sender = self.parts[part].add_sender(sender, details(&identity, &spec, self.state.now, &path_info));
+        let sender = self.parts[part].add_sender(sender, details(&identity, &spec, tells, self.state.now, &path_info));
         self.spread(part, sender, identity.identity, installed.routes);
         let (end, entry) = self.target(flow_state);
         let mut receiver =
@@ -237,7 +236,6 @@ impl<S: Scheme> World<S> {
             packet_flags,
             ecn: packets.format.ecn,
             ended: false,
-            tells: false,
             full_frame: packets.sizes.full_frame,
             last_frame: packets.sizes.last_frame,
             due: Time::NEVER,
@@ -310,7 +308,7 @@ impl<S: Scheme> World<S> {
     }
 }
 
-fn details(identity: &FlowIdentity, spec: &FlowSpec, now: Time, path_info: &PathInfo) -> FlowDetails {
+fn details(identity: &FlowIdentity, spec: &FlowSpec, tells: bool, now: Time, path_info: &PathInfo) -> FlowDetails {
     FlowDetails {
         id: identity.id,
         number: identity.number,
@@ -318,6 +316,7 @@ fn details(identity: &FlowIdentity, spec: &FlowSpec, now: Time, path_info: &Path
         ephemeral: identity.ephemeral,
         source: identity.source,
         spec: spec.clone(),
+        tells,
         start: now,
         acked_at: None,
         ideal: path_info.ideal,

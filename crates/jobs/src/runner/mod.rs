@@ -70,8 +70,6 @@ pub struct Runner {
     /// Messages under way, by number.
     flights: Vec<Flight>,
     landed: Vec<u32>,
-    /// Messages handed out so far.
-    handed_out: u64,
     finished: Vec<Interval>,
     /// Ranks that are not over.
     open_ranks: u32,
@@ -97,8 +95,6 @@ struct Flight {
     since: Time,
     bytes: u64,
     pair: u32,
-    /// Messages that were handed out before it.
-    before: u64,
     /// `None`: its number is free.
     of: Option<Origin>,
 }
@@ -132,7 +128,6 @@ impl Runner {
             grants: VecDeque::new(),
             flights: Vec::new(),
             landed: Vec::new(),
-            handed_out: 0,
             finished: Vec::new(),
             open_ranks: busy.len() as u32,
             now: Time::ZERO,
@@ -187,18 +182,6 @@ impl Runner {
             }
         }
         out[before..].sort_unstable_by_key(|message| (message.iteration, message.order));
-        for message in &out[before..] {
-            self.flights[message.id as usize].before = self.handed_out;
-            self.handed_out += 1;
-        }
-    }
-
-    /// Numbers and sizes of the messages of a pair that have not arrived, in the order in which they were handed out.
-    pub fn under_way(&self, pair: u32) -> Vec<(u32, u64)> {
-        let ours = |(_, flight): &(u32, &Flight)| flight.of.is_some() && flight.pair == pair;
-        let mut found: Vec<(u32, &Flight)> = (0..).zip(&self.flights).filter(ours).collect();
-        found.sort_by_key(|(_, flight)| flight.before);
-        found.into_iter().map(|(id, flight)| (id, flight.bytes)).collect()
     }
 
     /// The message of this number has arrived. [`Runner::advance`] must follow, at the same instant.
@@ -280,7 +263,7 @@ impl Runner {
             }
             Work::Send { bytes, .. } => {
                 let (pair, order) = (self.job.dag.pair_of(op), self.job.dag.order_of(op));
-                let flight = Flight { iteration, since: now, bytes, pair, before: 0, of: Some(Origin::Op(op)) };
+                let flight = Flight { iteration, since: now, bytes, pair, of: Some(Origin::Op(op)) };
                 out.push(self.take_off(flight, order));
             }
         }
@@ -294,7 +277,7 @@ impl Runner {
             let number = due.number;
             let origin = Origin::Program { program, connection, number };
             let pair = of.pair(connection, number);
-            let flight = Flight { iteration, since: now, bytes: due.bytes, pair, before: 0, of: Some(origin) };
+            let flight = Flight { iteration, since: now, bytes: due.bytes, pair, of: Some(origin) };
             out.push(self.take_off(flight, dag.order_in(program, due.order)));
         }
     }

@@ -105,7 +105,7 @@ impl JobSource {
     fn send(&mut self, message: Message, out: &mut Vec<Action>) {
         if self.of.connections == Connections::Fresh {
             let pair = self.pair(&message);
-            self.open(pair, Some((message.id, message.bytes)), out);
+            self.open(pair, Some(message), out);
             return;
         }
         let handle = match self.pairs.of(message.pair) {
@@ -115,7 +115,7 @@ impl JobSource {
                 self.open(pair, None, out)
             }
         };
-        out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
+        self.hand_over(handle, message, out);
     }
 
     fn pair(&self, first: &Message) -> QueuePair {
@@ -124,36 +124,47 @@ impl JobSource {
     }
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
-    fn open(&mut self, mut pair: QueuePair, lone: Option<(u32, u64)>, out: &mut Vec<Action>) -> u32 {
+    fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
         let Pair { from, to, lane } = pair.ends;
         let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port);
-        pair.lone = lone;
+        pair.under_way.extend(lone);
         let handle = self.pairs.open(pair, lone.is_none());
-        let spec = self.of.template.flow(handle, src, dst, lone.map(|(_, bytes)| bytes), 0);
+        let spec = self.of.template.flow(handle, src, dst, lone.map(|message| message.bytes), 0);
         let offered_bytes = if lone.is_none() { Some(0) } else { None };
         out.push(Action::Start(FlowSpec { offered_bytes, ..spec }));
         handle
     }
 
+    fn hand_over(&mut self, handle: u32, message: Message, out: &mut Vec<Action>) {
+        self.pairs[handle].under_way.push_back(message);
+        out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
+    }
+
     /// Queue pairs that have lost their way go on by the other port, and send again what has not arrived.
     fn move_stranded(&mut self, out: &mut Vec<Action>) {
         for handle in self.pairs.take_moving() {
-            let pair = &self.pairs[handle];
-            let (moved, lone, number) = (pair.moved(), pair.lone, pair.number);
+            let pair = &mut self.pairs[handle];
+            let unsent = std::mem::take(&mut pair.under_way);
+            let moved = pair.moved();
             self.pairs.leave(handle);
             out.push(Action::Stop { handle });
-            let handle = self.open(moved, lone, out);
-            if lone.is_none() {
-                let waits = |id: u32| self.held.iter().any(|(_, held)| held.id == id);
-                let unsent = self.runner.under_way(number).into_iter().filter(|(id, _)| !waits(*id));
-                out.extend(unsent.map(|(message, bytes)| Action::Send { handle, bytes, message }));
+            if self.of.connections == Connections::Fresh {
+                for message in unsent {
+                    self.open(moved.clone(), Some(message), out);
+                }
+                continue;
+            }
+            let handle = self.open(moved, None, out);
+            for message in unsent {
+                self.hand_over(handle, message, out);
             }
         }
     }
 
-    fn over(&mut self, now: Time, handle: u32, message: u32) {
-        if let Some(message) = self.pairs.arrived(handle, message) {
-            self.runner.delivered(now, message);
+    fn over(&mut self, now: Time, handle: u32) {
+        // A queue pair delivers in order.
+        if let Some(message) = self.pairs.arrived(handle) {
+            self.runner.delivered(now, message.id);
             self.due = Some(now);
         }
     }
@@ -220,15 +231,15 @@ impl Source for JobSource {
         }
     }
 
-    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
+    fn on_delivered(&mut self, now: Time, handle: u32, _message: u32) {
         if self.of.completion == Completion::Delivered {
-            self.over(now, handle, message);
+            self.over(now, handle);
         }
     }
 
-    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
+    fn on_acknowledged(&mut self, now: Time, handle: u32, _message: u32) {
         if self.of.completion == Completion::Acknowledged {
-            self.over(now, handle, message);
+            self.over(now, handle);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The queue pairs of a job: which are open, what is under way on them, which have lost their way.
 
 use crate::traffic::flow::Handles;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Index, IndexMut};
 use xoff_jobs::{Message, Pair, Via};
 
@@ -11,14 +11,14 @@ pub struct QueuePair {
     /// From, to, and by which way.
     pub ends: Pair,
     /// Their number in the graph.
-    pub number: u32,
+    number: u32,
     pub port: usize,
     ports: usize,
     /// Ports that were tried in vain since something arrived last.
     tried: usize,
     cut: bool,
-    /// The message that alone it carries, if it has one each: number and bytes.
-    pub lone: Option<(u32, u64)>,
+    /// Handed over and not over yet, oldest first.
+    pub under_way: VecDeque<Message>,
 }
 
 impl QueuePair {
@@ -29,14 +29,14 @@ impl QueuePair {
         let channel = usize::from(lane.channel) / nics;
         let port = (channel + usize::from(lane.queue_pair) + (first.from + first.to) as usize) % ports;
         let ends = Pair { from: first.from, to: first.to, lane };
-        QueuePair { ends, number: first.pair, port, ports, tried: 0, cut: false, lone: None }
+        QueuePair { ends, number: first.pair, port, ports, tried: 0, cut: false, under_way: VecDeque::new() }
     }
 
-    /// The same by the next port, without a message.
+    /// The same by the next port, with nothing under way.
     pub fn moved(&self) -> QueuePair {
         let port = (self.port + 1) % self.ports;
         let (ports, tried) = (self.ports, self.tried + 1);
-        QueuePair { ends: self.ends, number: self.number, port, ports, tried, cut: false, lone: None }
+        QueuePair { ends: self.ends, number: self.number, port, ports, tried, cut: false, under_way: VecDeque::new() }
     }
 }
 
@@ -48,9 +48,6 @@ pub struct Pairs {
     handles: Handles,
     /// By handle; `None` once left: its flow may still be ending.
     open: Vec<Option<QueuePair>>,
-    /// Which of them are there. Arrivals look at no more, where no connection has another port.
-    live: Vec<bool>,
-    may_move: bool,
     /// Handles of connections that stay, by the numbers of their ends; [`NONE`] before the first message.
     lasting: Vec<u32>,
     /// Have lost their way, and there is another port.
@@ -72,17 +69,13 @@ impl Pairs {
         }
         let slots = self.open.len().max(handle as usize + 1);
         self.open.resize(slots, None);
-        self.live.resize(slots, false);
-        self.may_move |= pair.ports > 1;
         self.open[handle as usize] = Some(pair);
-        self.live[handle as usize] = true;
         handle
     }
 
     /// Nothing more is expected of it.
     pub fn leave(&mut self, handle: u32) {
         self.open[handle as usize] = None;
-        self.live[handle as usize] = false;
     }
 
     /// Its flow has ended: the handle may be taken again.
@@ -92,17 +85,11 @@ impl Pairs {
         self.handles.give(handle);
     }
 
-    /// A message on it is over: `message`, or its lone one. None if it was left before.
-    pub fn arrived(&mut self, handle: u32, message: u32) -> Option<u32> {
-        if !*self.live.get(handle as usize)? {
-            return None;
-        }
-        if !self.may_move && !self.lasting.is_empty() {
-            return Some(message);
-        }
-        let pair = self.open[handle as usize].as_mut()?;
+    /// The oldest message on it is over.
+    pub fn arrived(&mut self, handle: u32) -> Option<Message> {
+        let pair = self.open.get_mut(handle as usize)?.as_mut()?;
         pair.tried = 0;
-        Some(pair.lone.map_or(message, |(lone, _)| lone))
+        pair.under_way.pop_front()
     }
 
     /// It has lost its way or has found it again; whether there is something to be done.
