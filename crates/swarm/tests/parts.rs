@@ -107,6 +107,16 @@ fn jobs_in_parts_give_what_they_give_whole() {
     compare(job_text, if every_case() { 100 } else { 40 });
 }
 
+/// Jobs that lose the way of their only queue pair: the run went on in parts and was over as a whole.
+#[test]
+fn a_source_that_moves_its_last_flow_goes_on() {
+    for seed in [42122, 47756] {
+        let loaded = trial::load(&job_text(seed)).unwrap();
+        let part_of = random_cut(&loaded.plan, seed).unwrap();
+        assert_eq!(difference(&loaded, part_of, seed), Some(None), "seed {seed}");
+    }
+}
+
 fn compare(text: fn(u64) -> String, cases: u64) {
     let (cases, first) = (setting("XOFF_PARTS_CASES", cases), setting("XOFF_PARTS_FIRST", 0));
     let mut compared = 0;

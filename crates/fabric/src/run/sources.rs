@@ -19,6 +19,8 @@ pub(crate) struct SourceState {
     pub started: u64,
     /// The event that counts.
     pub due: Time,
+    /// It acts now: what it does has been carried out in part only.
+    acting: bool,
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
@@ -28,7 +30,7 @@ pub(crate) struct SourceState {
 impl SourceState {
     pub(crate) fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        SourceState { source, name, started: 0, due: Time::NEVER, rescheduled: 0, flows: HashMap::new() }
+        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows: HashMap::new() }
     }
 }
 
@@ -63,9 +65,11 @@ impl<S: Scheme> World<S> {
         source_state.due = Time::NEVER;
         let mut actions = Vec::new();
         source_state.source.act(self.state.now, &mut actions);
+        source_state.acting = true;
         for action in actions {
             self.carry_out(source, action);
         }
+        self.sources[source].acting = false;
         self.arm_source(source);
         self.pause_if_grown();
         if self.is_idle() {
@@ -219,9 +223,9 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// No flow is alive and no source will act again.
+    /// No flow is alive and no source will act again. A source that stops its last flow may start another in the same act.
     pub(crate) fn is_idle(&self) -> bool {
         self.state.plan.run.stop_when_idle
-            && self.sources.iter().all(|source_state| source_state.flows.is_empty() && source_state.due == Time::NEVER)
+            && self.sources.iter().all(|of| of.flows.is_empty() && of.due == Time::NEVER && !of.acting)
     }
 }
