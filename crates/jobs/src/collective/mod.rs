@@ -13,6 +13,7 @@ mod ring_program;
 mod size;
 mod tree;
 mod visits;
+mod walk;
 
 pub use layer::{Carried, Ends};
 pub use options::{Algorithm, Options, Servers, Skew};
@@ -125,13 +126,15 @@ fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options, fo
     let way = Way::of(what, options.algorithm, layer.members.len())?;
     match way {
         Way::Alone => {}
-        Way::Ring if way.has_program(options, form) => {
+        Way::Ring => {
             let ring = Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) };
-            let program = ring.program(layer, options)?;
-            layer.dag.programs.push(Placed { at: layer.dag.ops.len() as u32, program });
+            if way.has_program(options, form) {
+                let program = ring.program(layer, options)?;
+                layer.dag.programs.push(Placed { at: layer.dag.ops.len() as u32, program });
+            } else {
+                ring.generate(layer, options, &begins, &mut ends)?;
+            }
         }
-        Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }
-            .generate(layer, options, &begins, &mut ends)?,
         Way::Tree => tree::generate(layer, &task, &begins, &mut ends)?,
         Way::Hierarchical => hierarchical::generate(layer, &task, &begins, &mut ends)?,
         Way::HalvingDoubling => halving_doubling::generate(layer, &task, &begins, &mut ends),

@@ -5,12 +5,12 @@
 //! on when it has arrived.
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Chunk, Options, shares};
-use super::ring_program::{Channel, Place, RingProgram, round_bytes};
+use super::options::{Options, shares};
+use super::ring_program::{Channel, Place, RingProgram};
 use super::size::{Sends, each};
 use super::visits::{Visit, ring, usual_channels};
+use super::walk::Walk;
 use crate::dag::{Collective, OpId, Via};
-use std::ops::RangeInclusive;
 
 /// Buffer that NCCL moves at a time in a ring, and how it is cut.
 const CHUNK_BYTES: u64 = 2 << 20;
@@ -41,18 +41,17 @@ impl Ring<'_> {
             return Ok(());
         }
         let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
-        let parts = self.parts(n);
-        let steps = self.steps(n);
+        let walk = Walk { what: self.what, members: n, chunk };
         layer.set_window(options.window(OUTSTANDING));
-        for (channel, part) in (0..).zip(&parts) {
+        for (channel, part) in (0..).zip(&self.parts(n)) {
             let ring = ring(self.visits, channel);
             let order: Vec<usize> = ring.iter().map(|(member, _)| *member).collect();
             let mut connections = connect(layer, &ring, channel);
-            for chunks in self.loops(part, n, chunk) {
+            for chunks in self.loops(part, walk) {
                 // In a reduce-scatter or all-gather the chunk at place c of the ring is that member's own.
                 let place = |c: usize| if self.what == Collective::AllReduce { c } else { self.block(order[c]) };
                 let chunks: Vec<(u64, u64)> = (0..n).map(|c| chunks[place(c)]).collect();
-                go_round(layer, &mut connections, &chunks, chunk, &steps, begins);
+                go_round(layer, &mut connections, &chunks, walk, begins);
             }
             for connection in &connections {
                 layer.close(connection, ends);
@@ -64,25 +63,21 @@ impl Ring<'_> {
     /// Makes the program that sends these messages when they are due.
     pub(super) fn program(&self, layer: &Layer, options: &Options) -> Result<RingProgram, String> {
         let (n, chunk) = (self.members(), options.chunk(CHUNK_BYTES, SLICES)?);
-        let mut blocks = vec![0; n];
-        self.visits.iter().flat_map(|visit| &visit.members).for_each(|member| {
-            blocks[*member] = self.block(*member) as u32;
-        });
-        let round = round_bytes(self.what, n, chunk);
+        let walk = Walk { what: self.what, members: n, chunk };
         let channel = |(number, (at, bytes)): (u16, (u64, u64))| {
-            let place = |(member, via): (usize, Via)| Place { member: member as u32, block: blocks[member], via };
+            // The ring has all members, so a member's block has its number.
+            let place = |(member, via): (usize, Via)| Place { member: member as u32, via };
             let ring: Vec<Place> = ring(self.visits, number).into_iter().map(place).collect();
             let mut place_of = vec![0; n];
             ring.iter().zip(0..).for_each(|(place, at)| place_of[place.member as usize] = at);
-            Channel { at, bytes, rounds: bytes.div_ceil(round) as u32, ring, place_of }
+            Channel { at, bytes, rounds: bytes.div_ceil(walk.loop_bytes()) as u32, ring, place_of }
         };
         let channels: Vec<Channel> = (0..).zip(self.parts(n)).map(channel).collect();
         let rounds = channels.iter().map(|channel| channel.rounds).max().unwrap_or_default();
-        let steps = self.steps(n).count() as u64;
+        let steps = walk.steps().count() as u64;
         Ok(RingProgram {
-            what: self.what,
+            walk,
             bytes: self.bytes,
-            chunk,
             window: options.window(OUTSTANDING) as u32,
             queue_pairs: options.queue_pairs,
             channels,
@@ -98,18 +93,13 @@ impl Ring<'_> {
             return Ok(Sends::default());
         }
         let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
-        let parts = self.parts(n);
+        let (parts, walk) = (self.parts(n), Walk { what: self.what, members: n, chunk });
         let mut sends = Sends::default();
         for &(at, bytes) in &parts {
             sends += match self.what {
-                Collective::AllReduce => {
-                    let step = n as u64 * chunk.bytes;
-                    each(bytes, step, |bytes| {
-                        let length =
-                            if bytes < step { bytes.div_ceil(n as u64).next_multiple_of(16) } else { chunk.bytes };
-                        each(bytes, length, |bytes| Sends::chunk(chunk, bytes, options))
-                    })
-                }
+                Collective::AllReduce => each(bytes, walk.loop_bytes(), |rest| {
+                    each(rest, walk.chunk_bytes(rest), |bytes| Sends::chunk(chunk, bytes, options))
+                }),
                 _ => {
                     // All blocks are whole but perhaps the last, and those after it are empty.
                     let block = self.bytes.div_ceil(n as u64);
@@ -119,9 +109,7 @@ impl Ring<'_> {
                 }
             };
         }
-        let steps = self.steps(n);
-        let steps = (steps.end() - steps.start() + 1) as u64;
-        Ok((sends * steps).with(n as u64 * parts.len() as u64, 0))
+        Ok((sends * walk.steps().count() as u64).with(n as u64 * parts.len() as u64, 0))
     }
 
     fn members(&self) -> usize {
@@ -134,14 +122,6 @@ impl Ring<'_> {
         members.filter(|other| **other < member).count()
     }
 
-    fn steps(&self, n: usize) -> RangeInclusive<usize> {
-        match self.what {
-            Collective::ReduceScatter => 1..=n - 1,
-            Collective::AllGather => n..=2 * n - 2,
-            _ => 1..=2 * n - 2,
-        }
-    }
-
     /// Each channel's part of the buffer; of each member's block if members have one.
     fn parts(&self, n: usize) -> Vec<(u64, u64)> {
         let channels = u64::from(self.channels.unwrap_or_else(|| usual_channels(self.visits)));
@@ -151,21 +131,15 @@ impl Ring<'_> {
 
     /// How a channel walks its part: in loops of a chunk for each member. Yields where each chunk begins and its length,
     /// which may be zero at the end.
-    fn loops(&self, &(at, bytes): &(u64, u64), n: usize, chunk: Chunk) -> impl Iterator<Item = Vec<(u64, u64)>> {
+    fn loops(&self, &(at, bytes): &(u64, u64), walk: Walk) -> impl Iterator<Item = Vec<(u64, u64)>> {
         let (all_reduce, whole, start) = (self.what == Collective::AllReduce, self.bytes, self.at);
-        let n = n as u64;
+        let (n, step) = (walk.members as u64, walk.loop_bytes());
         let block = whole.div_ceil(n);
-        let step = if all_reduce { n * chunk.bytes } else { chunk.bytes };
         (0..bytes.div_ceil(step)).map(move |k| {
-            let rest = bytes - k * step;
-            let (from, length, stride, end) = if all_reduce {
-                let length = if rest < step { rest.div_ceil(n).next_multiple_of(16) } else { chunk.bytes };
-                (at + k * step, length, length, at + bytes)
-            } else {
-                (at + k * step, rest.min(chunk.bytes), block, whole)
-            };
+            let length = walk.chunk_bytes(bytes - k * step);
+            let (stride, end) = if all_reduce { (length, at + bytes) } else { (block, whole) };
             let clip = |from: u64| (start + from.min(end), length.min(end.saturating_sub(from)));
-            (0..n).map(|c| clip(from + c * stride)).collect()
+            (0..n).map(|c| clip(at + k * step + c * stride)).collect()
         })
     }
 }
@@ -177,14 +151,7 @@ fn connect(layer: &Layer, ring: &[(usize, Via)], channel: u16) -> Vec<Connection
 }
 
 /// One loop: `chunks` by place in the ring.
-fn go_round(
-    layer: &mut Layer,
-    connections: &mut [Connection],
-    chunks: &[(u64, u64)],
-    chunk: Chunk,
-    steps: &RangeInclusive<usize>,
-    begins: &[OpId],
-) {
+fn go_round(layer: &mut Layer, connections: &mut [Connection], chunks: &[(u64, u64)], walk: Walk, begins: &[OpId]) {
     let n = connections.len();
     let before = |i: usize| (i + n - 1) % n;
     // A rank is done with one loop before it begins the next: it has received the last of it.
@@ -195,12 +162,12 @@ fn go_round(
     // The number of each connection's first message of the step before.
     let mut numbers: Vec<usize> = Vec::new();
     let mut needs = Vec::new();
-    for t in steps.clone() {
+    for t in walk.steps() {
         let sent: Vec<usize> = connections.iter().map(Connection::sent).collect();
         for i in 0..n {
             let (at, bytes) = chunks[(i + 2 * n - t) % n];
             let begin = begins[connections[i].from];
-            for (slice, (at, bytes)) in chunk.cut(at, bytes).enumerate() {
+            for (slice, (at, bytes)) in walk.chunk.cut(at, bytes).enumerate() {
                 needs.clear();
                 match numbers.get(before(i)) {
                     Some(first) => layer.arrival(&connections[before(i)], first + slice, &mut needs),

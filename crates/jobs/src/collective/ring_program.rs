@@ -5,16 +5,15 @@
 //! for the one that it passes on, and for the window. So two counts for each connection, sent and arrived, are all that
 //! is ever looked at.
 
-use super::options::Chunk;
+use super::walk::Walk;
 use crate::terms::{Collective, Lane, OpId, Via};
 
 /// What is sent, by whom, to whom. The same for all iterations.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RingProgram {
-    pub(super) what: Collective,
+    pub(super) walk: Walk,
     /// The buffer's size.
     pub(super) bytes: u64,
-    pub(super) chunk: Chunk,
     /// Messages under way on a connection; zero: any number.
     pub(super) window: u32,
     pub(super) queue_pairs: u16,
@@ -49,8 +48,6 @@ pub(super) struct Channel {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Place {
     pub(super) member: u32,
-    /// The member's block among those of all, in their order.
-    pub(super) block: u32,
     /// How it reaches the next place.
     pub(super) via: Via,
 }
@@ -190,38 +187,33 @@ impl RingProgram {
     }
 
     fn steps(&self) -> u32 {
-        let n = self.members.len() as u32;
-        if self.what == Collective::AllReduce { 2 * n - 2 } else { n - 1 }
+        self.walk.steps().count() as u32
     }
 
     /// The chunk that a place sends at a step: counted backwards from its own.
     fn chunk_at(&self, place: usize, step: u32) -> usize {
         let n = self.members.len();
-        let first = if self.what == Collective::AllGather { 0 } else { n - 1 };
-        (place + first + 2 * n - step as usize) % n
-    }
-
-    fn round_bytes(&self) -> u64 {
-        round_bytes(self.what, self.members.len(), self.chunk)
+        (place + 2 * n - (self.walk.steps().start() + step as usize)) % n
     }
 
     /// Length of a chunk: zero at the end of the buffer.
     fn chunk_bytes(&self, channel: usize, round: u32, chunk: usize) -> u64 {
-        let (n, of) = (self.members.len() as u64, &self.channels[channel]);
-        let done = u64::from(round) * self.round_bytes();
+        let of = &self.channels[channel];
+        let done = u64::from(round) * self.walk.loop_bytes();
         let rest = of.bytes - done;
-        if self.what == Collective::AllReduce {
-            let length =
-                if rest < n * self.chunk.bytes { rest.div_ceil(n).next_multiple_of(16) } else { self.chunk.bytes };
-            length.min(rest.saturating_sub(chunk as u64 * length))
-        } else {
-            let from = of.at + done + u64::from(of.ring[chunk].block) * self.bytes.div_ceil(n);
-            rest.min(self.chunk.bytes).min(self.bytes.saturating_sub(from))
-        }
+        let length = self.walk.chunk_bytes(rest);
+        length.min(match self.walk.what {
+            Collective::AllReduce => rest.saturating_sub(chunk as u64 * length),
+            // Each member has a block of its own; the ring has all members, so they are numbered alike.
+            _ => {
+                let block = self.bytes.div_ceil(self.members.len() as u64);
+                self.bytes.saturating_sub(of.at + done + u64::from(of.ring[chunk].member) * block)
+            }
+        })
     }
 
     fn slices(&self, bytes: u64) -> u32 {
-        if bytes == 0 { 0 } else { bytes.div_ceil(self.chunk.slice_of(bytes)) as u32 }
+        if bytes == 0 { 0 } else { bytes.div_ceil(self.walk.chunk.slice_of(bytes)) as u32 }
     }
 
     /// Messages of a place in one loop: a step moves every chunk once, and each place leaves out one or two.
@@ -229,7 +221,7 @@ impl RingProgram {
         let n = self.members.len();
         let slices = |chunk: usize| u64::from(self.slices(self.chunk_bytes(channel, round, chunk % n)));
         let all = self.in_step(channel, round);
-        match self.what {
+        match self.walk.what {
             Collective::AllReduce => 2 * all - slices(place) - slices(place + 1),
             Collective::ReduceScatter => all - slices(place),
             _ => all - slices(place + 1),
@@ -239,26 +231,18 @@ impl RingProgram {
     /// Messages of all places in one step: chunks are whole but for one, and those after it are empty.
     fn in_step(&self, channel: usize, round: u32) -> u64 {
         let (n, of) = (self.members.len() as u64, &self.channels[channel]);
-        let done = u64::from(round) * self.round_bytes();
+        let done = u64::from(round) * self.walk.loop_bytes();
         let rest = of.bytes - done;
-        let slices = |bytes: u64| u64::from(self.slices(bytes));
-        if self.what == Collective::AllReduce {
-            if rest >= n * self.chunk.bytes {
-                return n * slices(self.chunk.bytes);
-            }
-            let length = rest.div_ceil(n).next_multiple_of(16);
-            rest / length * slices(length) + slices(rest % length)
+        let (length, slices) = (self.walk.chunk_bytes(rest), |bytes: u64| u64::from(self.slices(bytes)));
+        if self.walk.what == Collective::AllReduce {
+            let bytes = rest.min(self.walk.loop_bytes());
+            bytes / length * slices(length) + slices(bytes % length)
         } else {
-            let (block, length) = (self.bytes.div_ceil(n), rest.min(self.chunk.bytes));
+            let block = self.bytes.div_ceil(n);
             let last = (self.bytes % block).saturating_sub(of.at + done).min(length);
             self.bytes / block * slices(length) + slices(last)
         }
     }
-}
-
-/// What a channel moves each time it goes round.
-pub(super) fn round_bytes(what: Collective, members: usize, chunk: Chunk) -> u64 {
-    if what == Collective::AllReduce { members as u64 * chunk.bytes } else { chunk.bytes }
 }
 
 impl RingState {
@@ -306,7 +290,7 @@ impl RingState {
         let cursor = &mut self.cursors[connection as usize];
         let n = program.members.len() as u64;
         let step = u64::from(cursor.round) * u64::from(program.steps()) + u64::from(cursor.step);
-        let order = (step * n + place as u64) * program.chunk.slices + u64::from(cursor.slice);
+        let order = (step * n + place as u64) * program.walk.chunk.slices + u64::from(cursor.slice);
         let due = Due {
             bytes: cursor.slice_bytes.min(cursor.chunk_bytes - u64::from(cursor.slice) * cursor.slice_bytes),
             number: cursor.sent,
@@ -363,7 +347,7 @@ impl Cursor {
             self.chunk_bytes = program.chunk_bytes(channel, self.round, program.chunk_at(place, self.step));
             (self.slices, self.slice) = (program.slices(self.chunk_bytes), 0);
             if self.slices > 0 {
-                self.slice_bytes = program.chunk.slice_of(self.chunk_bytes);
+                self.slice_bytes = program.walk.chunk.slice_of(self.chunk_bytes);
                 return;
             }
             self.step += 1;
