@@ -164,6 +164,12 @@ pub(crate) fn memory_to_compile(ops: u64, needs: u64) -> u64 {
     listed.max(stepped)
 }
 
+/// Bytes of memory that tables of so many pairs of ranks take meanwhile: a hash table has up to twice the room.
+pub(crate) fn memory_of_pairs(pairs: u64) -> u64 {
+    let (pair, number) = (size_of::<Pair>() as u64, size_of::<u32>() as u64);
+    pairs.saturating_mul(pair + 2 * (pair + number))
+}
+
 /// Pairs and resources by small numbers, in the order in which they come.
 #[derive(Default)]
 struct Steps {

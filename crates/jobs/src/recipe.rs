@@ -63,7 +63,7 @@ impl Recipe {
                 let one = |members: &Vec<u32>| {
                     collective::size(self.ranks, *what, members, *bytes, self.servers, options, self.form)
                 };
-                groups.iter().try_fold(Size::default(), |all, members| Ok(all + one(members)?))
+                groups.iter().try_fold(Size::default(), |all, members| Ok(all.beside(one(members)?)))
             }
             Part::Pipeline { stages, schedule, options } => {
                 collective::pipeline_size(self.ranks, stages, schedule, self.servers, options)

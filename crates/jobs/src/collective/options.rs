@@ -1,5 +1,8 @@
 //! How collectives are done: algorithms, channels, chunks. What is not said is as NCCL does it.
 
+/// Far beyond any buffer, and small enough for sums of chunks.
+const MOST_CHUNK_BYTES: u64 = 1 << 40;
+
 /// Servers of a job: ranks are their GPUs, numbered server by server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Servers {
@@ -118,6 +121,9 @@ impl Options {
         let slice = if self.slice_bytes == 0 { bytes.div_ceil(slices) } else { self.slice_bytes };
         if slice > bytes {
             return Err(format!("slices of {slice} bytes do not fit in chunks of {bytes}: slices are parts of chunks"));
+        }
+        if bytes > MOST_CHUNK_BYTES {
+            return Err(format!("chunks of {bytes} bytes are more than {MOST_CHUNK_BYTES}: nobody buffers as much"));
         }
         Ok(Chunk { bytes, slices: bytes.div_ceil(slice), least_slice: slice / 32 })
     }

@@ -75,6 +75,7 @@ impl Ring<'_> {
         let channels: Vec<Channel> = (0..).zip(self.parts(n)).map(channel).collect();
         let rounds = channels.iter().map(|channel| channel.rounds).max().unwrap_or_default();
         let steps = walk.steps().count() as u64;
+        let slices = channels.iter().map(|channel| walk.most_slices(channel.bytes)).max().unwrap_or_default();
         Ok(RingProgram {
             walk,
             bytes: self.bytes,
@@ -82,7 +83,8 @@ impl Ring<'_> {
             queue_pairs: options.queue_pairs,
             channels,
             members: layer.program_members(),
-            channel_orders: u64::from(rounds) * steps * n as u64 * chunk.slices,
+            slices,
+            channel_orders: u64::from(rounds) * steps * n as u64 * slices,
         })
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct RingProgram {
     pub(super) queue_pairs: u16,
     pub(super) channels: Vec<Channel>,
     pub(super) members: Vec<Member>,
+    /// Messages of a place at a step, at most.
+    pub(super) slices: u64,
     /// Numbers that [`Due::order`] has for a channel.
     pub(super) channel_orders: u64,
 }
@@ -290,7 +292,7 @@ impl RingState {
         let cursor = &mut self.cursors[connection as usize];
         let n = program.members.len() as u64;
         let step = u64::from(cursor.round) * u64::from(program.steps()) + u64::from(cursor.step);
-        let order = (step * n + place as u64) * program.walk.chunk.slices + u64::from(cursor.slice);
+        let order = (step * n + place as u64) * program.slices + u64::from(cursor.slice);
         let due = Due {
             bytes: cursor.slice_bytes.min(cursor.chunk_bytes - u64::from(cursor.slice) * cursor.slice_bytes),
             number: cursor.sent,

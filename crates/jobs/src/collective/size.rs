@@ -5,7 +5,7 @@ use super::ring_program::RingProgram;
 use crate::compiled;
 use std::ops::{Add, AddAssign, Mul};
 
-/// More messages than this would not fit in the memory of most machines.
+/// More messages than this would not fit in the memory of most machines; nor would a rank send so many in a day.
 const MOST_MESSAGES: u64 = 1 << 28;
 
 /// A graph in numbers.
@@ -17,12 +17,14 @@ pub struct Size {
     pub bytes: u64,
     /// Those of them that the graph lists; the others are made when they are due.
     listed: u64,
+    /// Of these others, how many a rank sends.
+    due: u64,
     /// Other operations, at most.
     others: u64,
     /// Needs of operations, at most.
     needs: u64,
-    /// Memory of programs, about.
-    program_bytes: u64,
+    /// Memory of programs and of the tables of their pairs of ranks, about.
+    table_bytes: u64,
 }
 
 impl Size {
@@ -51,7 +53,8 @@ impl Size {
             messages: sends.messages,
             bytes: sends.bytes,
             listed: sends.messages,
-            program_bytes: 0,
+            due: 0,
+            table_bytes: 0,
             others: sends.joins.saturating_add(joined).saturating_add(2 * members),
             // What a message waits for, and what its sender may have under way; the last of each connection.
             needs: (sends.messages.saturating_add(sends.connections).saturating_add(sends.joins))
@@ -67,7 +70,9 @@ impl Size {
         Size {
             messages: sends.messages,
             bytes: sends.bytes,
-            program_bytes: RingProgram::memory_bytes(sends.connections, members, ways),
+            due: sends.messages.div_ceil(members.max(1)),
+            table_bytes: RingProgram::memory_bytes(sends.connections, members, ways)
+                .saturating_add(compiled::memory_of_pairs(sends.connections.saturating_mul(ways))),
             ..Size::of_others(2 * members)
         }
     }
@@ -75,7 +80,7 @@ impl Size {
     /// Bytes of memory that the graph takes while it is made; it takes about half of them after that.
     pub fn memory_bytes(&self) -> u64 {
         compiled::memory_to_compile(self.listed.saturating_add(self.others), self.needs)
-            .saturating_add(self.program_bytes)
+            .saturating_add(self.table_bytes)
     }
 
     /// Room for about so many operations and needs.
@@ -86,11 +91,22 @@ impl Size {
 
     /// Refuses what no machine of today would hold.
     pub fn within_reason(self) -> Result<Size, String> {
-        let Size { listed, others, .. } = self;
-        if listed.saturating_add(others) <= MOST_MESSAGES {
+        let Size { listed, due, others, messages, .. } = self;
+        if listed.saturating_add(due).saturating_add(others) <= MOST_MESSAGES {
             return Ok(self);
         }
-        Err(format!("{listed} messages are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"))
+        let (how_many, whose) = match listed {
+            0 => (due, " of a rank"),
+            _ => (messages, ""),
+        };
+        Err(format!(
+            "{how_many} messages{whose} are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"
+        ))
+    }
+
+    /// Of groups that do this at the same time: a rank is in one of them.
+    pub(crate) fn beside(self, other: Size) -> Size {
+        Size { due: self.due.max(other.due), ..self + other }
     }
 }
 
@@ -101,7 +117,8 @@ impl Add for Size {
             messages: self.messages.saturating_add(other.messages),
             bytes: self.bytes.saturating_add(other.bytes),
             listed: self.listed.saturating_add(other.listed),
-            program_bytes: self.program_bytes.saturating_add(other.program_bytes),
+            due: self.due.saturating_add(other.due),
+            table_bytes: self.table_bytes.saturating_add(other.table_bytes),
             others: self.others.saturating_add(other.others),
             needs: self.needs.saturating_add(other.needs),
         }

@@ -40,4 +40,10 @@ impl Walk {
             _ => rest.min(self.chunk.bytes),
         }
     }
+
+    /// Slices of any chunk of a part, at most.
+    pub(super) fn most_slices(self, part: u64) -> u64 {
+        let least = self.chunk.least_slice.max(16);
+        self.chunk.slices.min(self.chunk_bytes(part).div_ceil(least))
+    }
 }

@@ -93,18 +93,32 @@ fn rings_send_what_their_listed_graphs_send() {
 /// A ring whose messages would not fit in memory is counted at once, and is small.
 #[test]
 fn memory_follows_connections() {
-    let ranks = 8192;
-    let what = Step::Collective {
-        what: Collective::AllReduce,
-        groups: vec![(0..ranks).collect()],
-        bytes: 1 << 30,
-        options: Options::default(),
-    };
-    let parts = vec![Part::Step { name: "gradients".to_owned(), what, after: Vec::new() }];
-    let servers = Servers { gpus: 8, nics: 8 };
-    let recipe = Recipe { ranks, servers, parts, form: Form::Programs };
+    let recipe = ring_of(8192, 1 << 30, Options::default());
     assert!(Graph::of(Recipe { form: Form::Listed, ..recipe.clone() }).unwrap_err().contains("messages are more than"));
     let graph = Graph::of(recipe).unwrap();
     assert_eq!(graph.size().messages, 2 * 8191 * 8192 * 16);
-    assert!(graph.memory_to_come() < 20_000_000, "{} bytes", graph.memory_to_come());
+    assert!(graph.memory_to_come() < 40_000_000, "{} bytes", graph.memory_to_come());
+}
+
+/// What would take a year to send is refused, and nothing overflows on the way there.
+#[test]
+fn absurd_rings_are_refused() {
+    let small = |chunk_bytes, slice_bytes| Options { chunk_bytes, slice_bytes, ..Options::default() };
+    for (bytes, options, says) in [
+        (1 << 40, small(16, 16), "messages of a rank are more than"),
+        (1 << 55, Options::default(), "messages of a rank are more than"),
+        (1 << 30, small(1 << 63, 1), "chunks of 9223372036854775808 bytes are more than"),
+    ] {
+        let refused = Graph::of(ring_of(64, bytes, options)).unwrap_err();
+        assert!(refused.contains(says), "{refused}");
+    }
+    // Slices far smaller than a message can be take no more numbers than messages.
+    let graph = Graph::of(ring_of(64, 1 << 10, small(1 << 40, 1))).unwrap();
+    assert_eq!(graph.size().messages, 2 * 63 * 64);
+}
+
+fn ring_of(ranks: u32, bytes: u64, options: Options) -> Recipe {
+    let what = Step::Collective { what: Collective::AllReduce, groups: vec![(0..ranks).collect()], bytes, options };
+    let parts = vec![Part::Step { name: "gradients".to_owned(), what, after: Vec::new() }];
+    Recipe { ranks, servers: Servers { gpus: 8, nics: 8 }, parts, form: Form::Programs }
 }
