@@ -17,11 +17,11 @@ pub struct Key {
 }
 
 const INDEX_BITS: u32 = 24;
-const KIND_BITS: u32 = 5;
+pub(crate) const KIND_BITS: u32 = 5;
 /// Number of kinds that a key can tell apart.
 pub const KINDS: u8 = 1 << KIND_BITS;
 /// Bits of the hash that orders events of one kind at one instant.
-const HASH_BITS: u32 = 64 - KIND_BITS - SHARED;
+pub(crate) const HASH_BITS: u32 = 64 - KIND_BITS - SHARED;
 const _: () = assert!(HASH_BITS == 30, "fewer bits would make ties of equal hashes common");
 /// Bits for kind and index, below those that order the event.
 const SHARED: u32 = KIND_BITS + INDEX_BITS;
@@ -120,7 +120,7 @@ impl Ord for Key {
 pub struct Event {
     pub(crate) time: u64,
     /// Index (24 bits), kind (5 bits), name (32 bits); or the mark [`SEQUENCED`] and a sequence number (34 bits).
-    what: u64,
+    pub(crate) what: u64,
 }
 
 impl Event {
@@ -157,14 +157,22 @@ impl Event {
     /// Its place in the order of all events.
     #[inline]
     pub fn key(self) -> Key {
-        let order = if self.what & SEQUENCED != 0 {
-            self.what
-        } else {
-            let name = self.what >> SHARED;
-            let hash = mix(self.time ^ name << 40 ^ name) >> (64 - HASH_BITS) << SHARED;
-            u64::from(self.kind()) << (64 - KIND_BITS) | hash | self.what & ((1 << SHARED) - 1)
-        };
-        Key { time: self.time, order }
+        Key { time: self.time, order: self.order() }
+    }
+
+    /// Its place among events of its instant.
+    #[inline]
+    pub(crate) fn order(self) -> u64 {
+        if self.is_sequenced() {
+            return self.what;
+        }
+        let name = self.what >> SHARED;
+        let hash = mix(self.time ^ name << 40 ^ name) >> (64 - HASH_BITS) << SHARED;
+        u64::from(self.kind()) << (64 - KIND_BITS) | hash | self.what & ((1 << SHARED) - 1)
+    }
+
+    pub(crate) fn is_sequenced(self) -> bool {
+        self.what & SEQUENCED != 0
     }
 
     /// When it happens.

@@ -18,6 +18,7 @@ pub mod rng;
 pub mod shared_random;
 pub mod slab;
 pub mod table;
+mod ties;
 pub mod units;
 
 pub use event::{Event, Key};

@@ -6,6 +6,7 @@
 //! that of [`Key`], a function of the event alone.
 
 use crate::event::{Event, Key};
+use crate::ties::Ties;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -57,8 +58,7 @@ pub struct EventQueue {
     free: u32,
     in_wheel: usize,
     far: BinaryHeap<Reverse<Event>>,
-    /// For events of one instant while they are ordered.
-    ties: Vec<(Key, Event)>,
+    ties: Ties,
     fresh: bool,
     watch: Watch,
     /// Pops until the wheel is looked at.
@@ -100,7 +100,7 @@ impl EventQueue {
             free: NIL,
             in_wheel: 0,
             far: BinaryHeap::new(),
-            ties: Vec::new(),
+            ties: Ties::default(),
             fresh: false,
             watch: Watch::default(),
             patience: ADAPT_FIRST,
@@ -292,12 +292,7 @@ impl EventQueue {
                         std::mem::swap(a, b);
                     }
                 }
-                _ => {
-                    self.ties.clear();
-                    self.ties.extend(alike.iter().map(|event| (event.key(), *event)));
-                    self.ties.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
-                    alike.iter_mut().zip(&self.ties).for_each(|(event, (_, sorted))| *event = *sorted);
-                }
+                _ => self.ties.order(alike),
             }
         }
     }

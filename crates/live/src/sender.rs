@@ -82,7 +82,7 @@ impl<Rp> Sender<Rp> {
     pub fn body(&self, packet: Outgoing, now: Time) -> Body {
         let Outgoing { psn, resent, requests_ack } = packet;
         let seq = &self.requester.seq;
-        let message = seq.stream.messages.as_ref().and_then(|messages| messages.of(psn)).copied();
+        let message = seq.stream.messages.as_ref().and_then(|messages| messages.of(psn));
         let begin = message.map_or(0, |message| message.begin.packets);
         let offset_bytes = self.payload_until(psn);
         Body::Data(Data {

@@ -92,7 +92,7 @@ impl<S: Scheme> Part<S> {
         let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
         let (stream, packets) = (&sender.requester.seq.stream, sender.requester.seq.total);
         let offset_bytes = stream.payload_until(packet.psn);
-        let message = stream.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
+        let message = stream.messages.as_ref().and_then(|messages| messages.of(packet.psn));
         let begin = message.map_or(0, |message| message.begin.packets);
         let total = message.map(|message| message.end.packets).or((packets != u32::MAX).then_some(packets));
         let marked = if packet.ecn == sender.ecn {

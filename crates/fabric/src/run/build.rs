@@ -180,6 +180,7 @@ impl<S: Scheme> World<S> {
             window,
             flow_states: Slab::default(),
             acts: Default::default(),
+            actions: Vec::new(),
             agenda: Default::default(),
             own: Counters::default(),
             sources,

@@ -7,20 +7,25 @@
 
 use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
+use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::FlowEntry;
-use crate::id::{FlowEntryId, FlowStateId, PortId, ReceiverId, SenderId};
+use crate::id::{FlowEntryId, FlowStateId, PortId, ReceiverId, SenderId, SourceId};
 use crate::network::plan::peer;
 use crate::part::route_storage::RouteStorage;
 use crate::run::World;
 use xoff_engine::Key;
 
-/// Part and entry of a flow wherever it is, its sender's first.
+/// A flow in the run as a whole: whose it is, and its part and entry wherever it is.
 #[derive(Debug)]
 pub(crate) struct FlowState {
-    entries: Vec<(u16, FlowEntryId)>,
-    /// The part of its receiver.
-    to: u16,
+    /// Its source, which knows it by this handle.
+    pub source: SourceId,
+    pub handle: u32,
+    /// Where its sender is, and its receiver.
+    ends: [(u16, FlowEntryId); 2],
+    /// Parts that it crosses between them.
+    between: Vec<(u16, FlowEntryId)>,
     /// The act of its source that stops it, where acts are drawn ahead.
     pub stops: Option<Key>,
     /// See [`FlowRecord::lost`].
@@ -28,8 +33,15 @@ pub(crate) struct FlowState {
 }
 
 impl FlowState {
+    /// Each part once, its sender's first.
+    fn entries(&self) -> impl Iterator<Item = (u16, FlowEntryId)> {
+        let [from, to] = self.ends;
+        let to = (to.0 != from.0).then_some(to);
+        std::iter::once(from).chain(to).chain(self.between.iter().copied())
+    }
+
     fn entry_in(&self, part: u16) -> Option<FlowEntryId> {
-        self.entries.iter().find(|(other, _)| *other == part).map(|(_, entry)| *entry)
+        self.entries().find(|(other, _)| *other == part).map(|(_, entry)| entry)
     }
 }
 
@@ -65,29 +77,28 @@ impl Ends {
 
 impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with an entry at both ends.
-    pub(crate) fn add_flow_state(&mut self, entry: FlowEntry, src: u32, dst: u32) -> FlowStateId {
-        let [from, to] = [src, dst].map(|node| self.layout.part_of(node));
-        let flow_state = self.flow_states.insert(FlowState { entries: Vec::new(), to, stops: None, lost: 0 });
+    pub(crate) fn add_flow_state(&mut self, entry: FlowEntry, source: SourceId, spec: &FlowSpec) -> FlowStateId {
+        let [from, to] = [spec.src, spec.dst].map(|node| self.layout.part_of(node));
+        let ends = [(from, FlowEntryId::NONE), (to, FlowEntryId::NONE)];
+        let state = FlowState { source, handle: spec.handle, ends, between: Vec::new(), stops: None, lost: 0 };
+        let flow_state = self.flow_states.insert(state);
         let entry = FlowEntry { flow_state, ..entry };
-        for part in [from, to] {
-            if self.flow_states[flow_state].entry_in(part).is_none() {
-                let entry = self.parts[usize::from(part)].add_entry(entry);
-                self.flow_states[flow_state].entries.push((part, entry));
-            }
-        }
+        let home = self.parts[usize::from(from)].add_entry(entry);
+        let there = if to == from { home } else { self.parts[usize::from(to)].add_entry(entry) };
+        self.flow_states[flow_state].ends = [(from, home), (to, there)];
         flow_state
     }
 
     /// The part of a flow's sender, and its entry there.
     pub(crate) fn origin(&self, flow_state: FlowStateId) -> (usize, FlowEntryId) {
-        let (part, entry) = self.flow_states[flow_state].entries[0];
+        let [(part, entry), _] = self.flow_states[flow_state].ends;
         (usize::from(part), entry)
     }
 
     /// The part of its receiver, and its entry there.
     pub(crate) fn target(&self, flow_state: FlowStateId) -> (usize, FlowEntryId) {
-        let of = &self.flow_states[flow_state];
-        (usize::from(of.to), of.entry_in(of.to).expect("a flow has an entry at both ends"))
+        let [_, (part, entry)] = self.flow_states[flow_state].ends;
+        (usize::from(part), entry)
     }
 
     pub(crate) fn sender_of(&self, flow_state: FlowStateId) -> (&Sender<S::Rp>, &FlowDetails) {
@@ -105,8 +116,8 @@ impl<S: Scheme> World<S> {
 
     /// What parts have stored of a flow's paths.
     pub(crate) fn route_storage_of(&self, flow_state: FlowStateId) -> impl Iterator<Item = &RouteStorage> {
-        let entries = self.flow_states[flow_state].entries.iter();
-        entries.map(|&(part, entry)| &self.parts[usize::from(part)].flows.route_storage[entry])
+        let entries = self.flow_states[flow_state].entries();
+        entries.map(|(part, entry)| &self.parts[usize::from(part)].flows.route_storage[entry])
     }
 
     /// The entry of a flow in a part; a new one if there is none yet.
@@ -122,7 +133,7 @@ impl<S: Scheme> World<S> {
             ..self.parts[home].flows.entries[first]
         };
         let entry = self.parts[usize::from(part)].add_entry(of);
-        self.flow_states[flow_state].entries.push((part, entry));
+        self.flow_states[flow_state].between.push((part, entry));
         entry
     }
 
@@ -198,26 +209,25 @@ impl<S: Scheme> World<S> {
 
     /// The flow uses other paths from now on; packets on the old ones may still walk them.
     pub(crate) fn leave_paths(&mut self, flow_state: FlowStateId) {
-        for &(part, entry) in &self.flow_states[flow_state].entries {
+        for (part, entry) in self.flow_states[flow_state].entries() {
             self.parts[usize::from(part)].flows.route_storage[entry].forward.clear();
         }
     }
 
     /// Packets of a flow that exist, of any kind.
     pub(crate) fn packets_alive(&self, flow_state: FlowStateId) -> i32 {
-        let entries = &self.flow_states[flow_state].entries;
-        entries.iter().map(|&(part, entry)| self.parts[usize::from(part)].flows.entries[entry].live).sum()
+        let entries = self.flow_states[flow_state].entries();
+        entries.map(|(part, entry)| self.parts[usize::from(part)].flows.entries[entry].live).sum()
     }
 
     /// Forgets the flows that are over and of which no packet is left.
     pub(crate) fn free_ended(&mut self) {
         let (parts, flow_states) = (&mut self.parts, &mut self.flow_states);
         self.ended.retain(|&flow_state| {
-            let entries = &flow_states[flow_state].entries;
-            let live: i32 =
-                entries.iter().map(|&(part, entry)| parts[usize::from(part)].flows.entries[entry].live).sum();
+            let entries = flow_states[flow_state].entries();
+            let live: i32 = entries.map(|(part, entry)| parts[usize::from(part)].flows.entries[entry].live).sum();
             if live == 0 {
-                for (part, entry) in flow_states.remove(flow_state).entries {
+                for (part, entry) in flow_states.remove(flow_state).entries() {
                     parts[usize::from(part)].free_flow(entry);
                 }
             }

@@ -20,6 +20,7 @@ use crate::contract::record::{
     BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
 };
 use crate::contract::scheme::{Format, Scheme};
+use crate::contract::traffic::Action;
 use crate::id::{FlowStateId, PortId, SourceId};
 use crate::network::plan::Plan;
 use crate::part::{Part, Pause, kind};
@@ -101,6 +102,8 @@ pub struct World<S: Scheme> {
     /// Events of the run, earliest first: what sources do, and the rest.
     pub(crate) acts: BinaryHeap<Reverse<Key>>,
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
+    /// Room for what a source asks for in an act.
+    pub(crate) actions: Vec<Action>,
     /// What is counted here and not in a part.
     pub(crate) own: Counters,
     pub(crate) sources: Table<SourceId, SourceState>,

@@ -7,9 +7,15 @@ use crate::id::{FlowStateId, SenderId, SourceId};
 use crate::part::command::FlowCommand;
 use crate::part::{FlowEvent, kind};
 use crate::run::World;
+use crate::run::flow_state::FlowState;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use xoff_engine::Time;
+use xoff_engine::rng::mix;
+
+/// Actions for which room is kept from one act to the next.
+const MOST_ACTIONS: usize = 1 << 12;
 
 /// A source and what is known of it.
 pub(crate) struct SourceState {
@@ -24,13 +30,30 @@ pub(crate) struct SourceState {
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
-    pub flows: HashMap<u32, FlowStateId>,
+    pub flows: HashMap<u32, FlowStateId, BuildHasherDefault<HandleHasher>>,
+}
+
+/// Mixes a handle's bits: a source that spoils its own table harms nobody else.
+#[derive(Default)]
+pub(crate) struct HandleHasher(u64);
+
+impl Hasher for HandleHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+    fn write_u32(&mut self, handle: u32) {
+        self.0 = mix(self.0 ^ u64::from(handle));
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl SourceState {
     pub(crate) fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows: HashMap::new() }
+        let flows = HashMap::default();
+        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows }
     }
 }
 
@@ -63,11 +86,14 @@ impl<S: Scheme> World<S> {
         }
         let source_state = &mut self.sources[source];
         source_state.due = Time::NEVER;
-        let mut actions = Vec::new();
+        let mut actions = std::mem::take(&mut self.actions);
         source_state.source.act(self.state.now, &mut actions);
         source_state.acting = true;
-        for action in actions {
+        for action in actions.drain(..) {
             self.carry_out(source, action);
+        }
+        if actions.capacity() <= MOST_ACTIONS {
+            self.actions = actions;
         }
         self.sources[source].acting = false;
         self.arm_source(source);
@@ -176,8 +202,7 @@ impl<S: Scheme> World<S> {
 
     /// Tells the source of a flow something that may change when it acts next.
     fn tell_source(&mut self, flow_state: FlowStateId, what: impl FnOnce(&mut dyn Source, Time, u32)) {
-        let details = self.sender_of(flow_state).1;
-        let (source, handle) = (details.source, details.spec.handle);
+        let FlowState { source, handle, .. } = self.flow_states[flow_state];
         what(&mut *self.sources[source].source, self.state.now, handle);
         self.arm_source(source);
     }
@@ -212,8 +237,7 @@ impl<S: Scheme> World<S> {
 
     /// Ends a flow for its source, unless the source has received the event already.
     pub(crate) fn take_from_source(&mut self, flow_state: FlowStateId) {
-        let details = self.sender_of(flow_state).1;
-        let (source, handle) = (details.source, details.spec.handle);
+        let FlowState { source, handle, .. } = self.flow_states[flow_state];
         let source_state = &mut self.sources[source];
         // The source may have given the handle to another flow since.
         if source_state.flows.get(&handle) == Some(&flow_state) {

@@ -84,7 +84,7 @@ impl<S: Scheme> World<S> {
             live: 0,
             notification_frame: self.state.plan.host(spec.src).sizes.notification_bytes as u16,
         };
-        let flow_state = self.add_flow_state(entry, spec.src, spec.dst);
+        let flow_state = self.add_flow_state(entry, source, &spec);
         let shaped = transit.is_some();
         let spreads = self.spreads(&spec, &path_info.way.path, shaped);
         let installed = self.install(flow_state, &spec, &path_info.key, &path_info.way, spreads);

@@ -123,7 +123,9 @@ impl Options {
             return Err(format!("slices of {slice} bytes do not fit in chunks of {bytes}: slices are parts of chunks"));
         }
         if bytes > MOST_CHUNK_BYTES {
-            return Err(format!("chunks of {bytes} bytes are more than {MOST_CHUNK_BYTES}: nobody buffers as much"));
+            return Err(format!(
+                "chunks of {bytes} bytes are more than {MOST_CHUNK_BYTES}: no buffer of a connection is as large"
+            ));
         }
         Ok(Chunk { bytes, slices: bytes.div_ceil(slice), least_slice: slice / 32 })
     }

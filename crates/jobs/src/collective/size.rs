@@ -15,9 +15,9 @@ pub struct Size {
     pub messages: u64,
     /// That they carry; exact.
     pub bytes: u64,
-    /// Those of them that the graph lists; the others are made when they are due.
+    /// Messages that the graph lists; the others are made when they are due.
     listed: u64,
-    /// Of these others, how many a rank sends.
+    /// Messages of a rank that are made when they are due.
     due: u64,
     /// Other operations, at most.
     others: u64,
@@ -104,7 +104,7 @@ impl Size {
         ))
     }
 
-    /// Of groups that do this at the same time: a rank is in one of them.
+    /// Adds a group that does this at the same time: a rank is in one group.
     pub(crate) fn beside(self, other: Size) -> Size {
         Size { due: self.due.max(other.due), ..self + other }
     }

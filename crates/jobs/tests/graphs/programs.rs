@@ -100,7 +100,7 @@ fn memory_follows_connections() {
     assert!(graph.memory_to_come() < 40_000_000, "{} bytes", graph.memory_to_come());
 }
 
-/// What would take a year to send is refused, and nothing overflows on the way there.
+/// A ring that would send for a year is refused, and no count of it overflows.
 #[test]
 fn absurd_rings_are_refused() {
     let small = |chunk_bytes, slice_bytes| Options { chunk_bytes, slice_bytes, ..Options::default() };

@@ -3,6 +3,7 @@
 //! A message begins with a packet of its own and its last packet is as short as it must be, so packets in the middle
 //! of the flow may be short. A flow that carries no messages has none of this.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Position in a flow.
@@ -36,15 +37,30 @@ pub struct Cut {
     pub min_frame_bytes: u32,
 }
 
+/// A message as it is stored. It begins where the one before it ends.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    /// Packets and bytes of the flow until its end.
+    packets: u32,
+    name: u32,
+    bytes: u64,
+}
+
+const _: () = assert!(size_of::<Stored>() == 16, "a queue pair may have thousands");
+
 /// Messages that are not complete, in order.
 #[derive(Debug)]
 pub struct Messages {
     cut: Cut,
-    list: VecDeque<Message>,
+    list: VecDeque<Stored>,
     /// Complete messages at the front of the list, stored on for captures.
     over: usize,
+    /// Where the first of the list begins.
+    begin: Mark,
     /// End of the last message.
     end: Mark,
+    /// Place in the list of the packet asked for last that was not in the first message: the next is near.
+    cursor: Cell<u32>,
 }
 
 impl Messages {
@@ -55,20 +71,19 @@ impl Messages {
 
     /// No message yet; the first begins at a position in the flow.
     pub fn beginning_at(cut: Cut, begin: Mark) -> Messages {
-        Messages { cut, list: VecDeque::new(), over: 0, end: begin }
+        Messages { cut, list: VecDeque::new(), over: 0, begin, end: begin, cursor: Cell::new(0) }
     }
 
     /// Adds a message.
     pub fn add(&mut self, bytes: u64, name: u32) {
         debug_assert!(bytes > 0, "a message has at least one byte");
         let packets = bytes.div_ceil(u64::from(self.cut.mtu_bytes));
-        let begin = self.end;
-        let packets = u32::try_from(u64::from(begin.packets) + packets).ok().filter(|end| *end < u32::MAX);
+        let packets = u32::try_from(u64::from(self.end.packets) + packets).ok().filter(|end| *end < u32::MAX);
         self.end = Mark {
             packets: packets.expect("the packets of a queue pair are numbered by 32 bits"),
-            bytes: begin.bytes + bytes,
+            bytes: self.end.bytes + bytes,
         };
-        self.list.push_back(Message { begin, end: self.end, name });
+        self.list.push_back(Stored { packets: self.end.packets, name, bytes: self.end.bytes });
     }
 
     /// Packets of all messages so far.
@@ -78,53 +93,77 @@ impl Messages {
 
     /// PSN after the first message that is not complete; `u32::MAX` if there is none.
     pub fn next_end(&self) -> u32 {
-        self.list.get(self.over).map_or(u32::MAX, |first| first.end.packets)
+        self.list.get(self.over).map_or(u32::MAX, |first| first.packets)
     }
 
     /// Returns the name of the first message that is not complete, if it lies within the first `packets` packets: it is
     /// complete from now on. With `keep` its place is stored on.
     pub fn pass(&mut self, packets: u32, keep: bool) -> Option<u32> {
-        let first = *self.list.get(self.over).filter(|first| first.end.packets <= packets)?;
+        let first = *self.list.get(self.over).filter(|first| first.packets <= packets)?;
         if keep {
             self.over += 1;
         } else {
             self.list.pop_front();
+            self.begin = Mark { packets: first.packets, bytes: first.bytes };
+            self.cursor.set(self.cursor.get().saturating_sub(1));
         }
         Some(first.name)
     }
 
     /// Returns the name of the `nth` message that is not complete, if it lies within the first `packets` packets.
     pub fn complete_after(&self, packets: u32, nth: usize) -> Option<u32> {
-        self.list.get(self.over + nth).filter(|message| message.end.packets <= packets).map(|message| message.name)
+        self.list.get(self.over + nth).filter(|message| message.packets <= packets).map(|message| message.name)
     }
 
     /// Message of a packet.
-    pub fn of(&self, psn: u32) -> Option<&Message> {
-        let within = |message: &&Message| message.begin.packets <= psn && psn < message.end.packets;
-        // Most often it is the first; the list may be long.
-        self.list.get(self.over).filter(within).or_else(|| {
-            let place = self.list.partition_point(|message| message.end.packets <= psn);
-            self.list.get(place).filter(within)
+    pub fn of(&self, psn: u32) -> Option<Message> {
+        let within = |place: usize| self.message(place).filter(|of| of.begin.packets <= psn && psn < of.end.packets);
+        // Most often it is the first, or at the cursor; the list may be long.
+        let near = self.cursor.get() as usize;
+        within(self.over).or_else(|| {
+            [near, near + 1]
+                .into_iter()
+                .find_map(|place| Some((place, within(place)?)))
+                .or_else(|| {
+                    let place = self.list.partition_point(|message| message.packets <= psn);
+                    Some((place, within(place)?))
+                })
+                .map(|(place, message)| {
+                    self.cursor.set(place as u32);
+                    message
+                })
         })
+    }
+
+    /// The message at a place of the list.
+    fn message(&self, place: usize) -> Option<Message> {
+        let Stored { packets, name, bytes } = *self.list.get(place)?;
+        let before = place.checked_sub(1).and_then(|before| self.list.get(before));
+        let begin = before.map_or(self.begin, |before| Mark { packets: before.packets, bytes: before.bytes });
+        Some(Message { begin, end: Mark { packets, bytes }, name })
     }
 
     /// Payload of the first `packets` packets. Requires that they end in a message that is stored, or at its beginning.
     pub fn payload_until(&self, packets: u32) -> u64 {
         let Some(message) = packets.checked_sub(1).and_then(|psn| self.of(psn)) else {
-            let oldest = self.list.front().map_or(self.end, |first| first.begin);
-            debug_assert_eq!(packets, oldest.packets, "complete messages are freed");
-            return oldest.bytes;
+            debug_assert_eq!(packets, self.begin.packets, "complete messages are freed");
+            return self.begin.bytes;
         };
         if packets == message.end.packets {
             return message.end.bytes;
         }
+        self.payload_within(&message, packets)
+    }
+
+    /// Payload of the first `packets` packets, which end before the last of a message.
+    fn payload_within(&self, message: &Message, packets: u32) -> u64 {
         message.begin.bytes + u64::from(packets - message.begin.packets) * u64::from(self.cut.mtu_bytes)
     }
 
     /// Frame bytes of a packet: all but the last of a message are full, and a short one is padded to the smallest frame.
     pub fn frame_of(&self, psn: u32) -> u16 {
         let payload = match self.of(psn).filter(|message| psn + 1 == message.end.packets) {
-            Some(message) => message.end.bytes - self.payload_until(psn),
+            Some(message) => message.end.bytes - self.payload_within(&message, psn),
             None => u64::from(self.cut.mtu_bytes),
         };
         (self.cut.header_bytes + payload as u32).max(self.cut.min_frame_bytes) as u16
