@@ -10,21 +10,26 @@ use crate::ties::Ties;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Some events of a bucket, in one cache line. What does not fit is in further chunks.
+/// Some events of a bucket, in two cache lines. What does not fit is in further chunks.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
+#[repr(C, align(128))]
 struct Chunk {
-    events: [Event; IN_CHUNK],
     /// How many of them there are; the others are old.
     len: u32,
     /// The next chunk of the bucket, or of those that are free.
     next: u32,
+    events: [Event; IN_CHUNK],
 }
 
-const IN_CHUNK: usize = 3;
-const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
+const IN_CHUNK: usize = 7;
+const _: () = assert!(size_of::<Chunk>() == 128, "a chunk is two cache lines");
 
 const NIL: u32 = u32::MAX;
+/// Events that there is always room for in the bucket being drained.
+const SHORT: usize = 16;
+/// Bits of a key for the place in a chunk, and the width of buckets from which on a key has no room for times.
+const PLACE_BITS: u32 = 3;
+const WIDE: u32 = u32::BITS - PLACE_BITS;
 const FIRST_BUCKETS: usize = 4096;
 /// Buckets of a queue with few events, where a run has many queues.
 const FEW_BUCKETS: usize = 256;
@@ -43,8 +48,10 @@ const ADAPT_EVERY: u32 = 1 << 15;
 
 /// A priority queue of [`Event`]s, earliest first. Pushing before the last popped time is a bug.
 pub struct EventQueue {
-    /// The bucket being drained, latest first, so that the next event is popped off the end.
+    /// The bucket being drained: `left` events, latest first, so that the next one is the last of them. What lies
+    /// behind is old.
     current: Vec<Event>,
+    left: usize,
     /// Absolute number (time >> shift) of that bucket.
     cursor: u64,
     shift: u32,
@@ -58,6 +65,8 @@ pub struct EventQueue {
     free: u32,
     in_wheel: usize,
     far: BinaryHeap<Reverse<Event>>,
+    /// When the first of the far events is; later than any if there is none.
+    far_from: u64,
     ties: Ties,
     fresh: bool,
     watch: Watch,
@@ -91,7 +100,8 @@ impl EventQueue {
     fn with_buckets(first: usize) -> EventQueue {
         EventQueue {
             first,
-            current: Vec::new(),
+            current: vec![Event::LAST; SHORT],
+            left: 0,
             cursor: 0,
             shift: FIRST_SHIFT,
             heads: vec![NIL; first],
@@ -100,6 +110,7 @@ impl EventQueue {
             free: NIL,
             in_wheel: 0,
             far: BinaryHeap::new(),
+            far_from: u64::MAX,
             ties: Ties::default(),
             fresh: false,
             watch: Watch::default(),
@@ -109,7 +120,7 @@ impl EventQueue {
 
     /// Events pending, near and far.
     pub fn len(&self) -> usize {
-        self.current.len() + self.in_wheel + self.far.len()
+        self.left + self.in_wheel + self.far.len()
     }
 
     /// Whether nothing is pending, so that [`EventQueue::pop`] gives none.
@@ -137,6 +148,7 @@ impl EventQueue {
             self.insert_current(event);
         } else {
             self.watch.far_pushes += 1;
+            self.far_from = self.far_from.min(event.time);
             self.far.push(Reverse(event));
         }
     }
@@ -150,28 +162,31 @@ impl EventQueue {
     /// as before.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Key) -> Option<Event> {
-        if self.current.is_empty() {
-            self.advance(limit);
-        }
-        let event = *self.current.last()?;
+        let event = match self.front() {
+            Some(event) => *event,
+            None => {
+                self.advance(limit);
+                *self.front()?
+            }
+        };
         if event.time >= limit.time && event.key() >= limit {
             return None;
         }
-        self.current.pop();
+        self.left -= 1;
         Some(event)
     }
 
     /// What comes next, which stays.
     pub fn peek(&mut self) -> Option<Key> {
-        if self.current.is_empty() {
+        if self.left == 0 {
             self.advance(Key::LAST);
         }
-        self.current.last().map(|event| event.key())
+        self.front().map(|event| event.key())
     }
 
     /// Nothing comes before it.
     pub fn bound(&self) -> Key {
-        if let Some(event) = self.current.last() {
+        if let Some(event) = self.front() {
             return event.key();
         }
         let near = (self.in_wheel > 0).then(|| Key { time: self.next_occupied() << self.shift, order: 0 });
@@ -192,16 +207,27 @@ impl EventQueue {
 
     /// What comes next: the rest of the bucket being drained, latest first.
     pub fn upcoming(&self) -> &[Event] {
-        &self.current
+        &self.current[..self.left]
+    }
+
+    /// The next event of the bucket being drained.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&Event> {
+        self.current.get(self.left.wrapping_sub(1))
     }
 
     fn insert_current(&mut self, event: Event) {
         // Most newcomers are later than what is left of the bucket, but the bucket is short.
-        let mut at = self.current.len();
+        let mut at = self.left;
         while at > 0 && self.current[at - 1] < event {
             at -= 1;
         }
-        self.current.insert(at, event);
+        if self.left == self.current.len() {
+            self.current.push(event);
+        }
+        self.current.copy_within(at..self.left, at + 1);
+        self.current[at] = event;
+        self.left += 1;
     }
 
     #[inline(always)]
@@ -223,42 +249,78 @@ impl EventQueue {
     #[inline(never)]
     fn begin_chunk(&mut self, slot: usize, next: u32, event: Event) {
         let index = self.free;
-        let index = match self.chunks.get_mut(index as usize) {
-            Some(chunk) => {
-                self.free = chunk.next;
-                chunk.events[0] = event;
-                (chunk.len, chunk.next) = (1, next);
-                index
-            }
-            None => {
-                self.chunks.push(Chunk { events: [event; IN_CHUNK], len: 1, next });
-                (self.chunks.len() - 1) as u32
-            }
-        };
+        let Some(chunk) = self.chunks.get_mut(index as usize) else { return self.add_chunk(slot, next, event) };
+        self.free = chunk.next;
+        chunk.events[0] = event;
+        (chunk.len, chunk.next) = (1, next);
         self.occupied[slot / 64] |= 1 << (slot % 64);
         self.heads[slot] = index;
+    }
+
+    /// The same where no chunk is free.
+    #[cold]
+    #[inline(never)]
+    fn add_chunk(&mut self, slot: usize, next: u32, event: Event) {
+        self.free = self.chunks.len() as u32;
+        self.chunks.push(Chunk { events: [event; IN_CHUNK], len: 0, next: NIL });
+        self.begin_chunk(slot, next, event);
     }
 
     /// Moves to the next bucket that holds anything, unless that begins after `limit`, and sorts it into `current`.
     #[inline(never)]
     fn advance(&mut self, limit: Key) {
-        debug_assert!(self.current.is_empty());
+        debug_assert_eq!(self.left, 0);
         if self.watch.pops >= self.patience {
             self.adapt();
-            if !self.current.is_empty() {
+            if self.left > 0 {
                 return;
             }
         }
-        let near = if self.in_wheel > 0 { Some(self.next_occupied()) } else { None };
-        let far = self.far.peek().map(|Reverse(event)| event.time >> self.shift);
-        let Some(bucket) = near.into_iter().chain(far).min().filter(|bucket| *bucket <= limit.time >> self.shift)
-        else {
+        let near = if self.in_wheel > 0 { self.next_occupied() } else { u64::MAX };
+        let far = self.far_from >> self.shift;
+        let bucket = near.min(far);
+        if bucket > limit.time >> self.shift || self.is_empty() {
             return;
-        };
-        self.cursor = bucket;
-        if near == Some(bucket) {
-            self.unlink(bucket);
         }
+        self.cursor = bucket;
+        let ties = if near < far { self.take_near(bucket) } else { self.take_far(bucket, near == far) };
+        self.fresh = true;
+        self.watch.buckets += 1;
+        self.watch.pops += self.left as u32;
+        if ties > 0 {
+            self.order_ties();
+            if self.left > LONG {
+                self.watch.ties += ties;
+            }
+        }
+    }
+
+    /// Takes a bucket's events into `current`, latest first. How many have the time of the one before.
+    #[inline(always)]
+    fn take_near(&mut self, bucket: u64) -> u32 {
+        let slot = bucket as usize & (self.heads.len() - 1);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let head = std::mem::replace(&mut self.heads[slot], NIL);
+        let chunk = &mut self.chunks[head as usize];
+        if chunk.next != NIL || self.shift >= WIDE {
+            return self.take_many(head);
+        }
+        chunk.next = self.free;
+        self.free = head;
+        self.left = chunk.len as usize;
+        self.in_wheel -= self.left;
+        let Some(places) = self.current.first_chunk_mut() else { return 0 };
+        chunk.sort_into(self.shift, places)
+    }
+
+    /// The same where far events fall into the bucket.
+    #[cold]
+    #[inline(never)]
+    fn take_far(&mut self, bucket: u64, near_too: bool) -> u32 {
+        if near_too {
+            self.take_near(bucket);
+        }
+        self.current.truncate(self.left);
         while let Some(Reverse(event)) = self.far.peek() {
             if event.time >> self.shift != bucket {
                 break;
@@ -266,25 +328,38 @@ impl EventQueue {
             self.current.push(*event);
             self.far.pop();
         }
-        self.fresh = true;
-        self.watch.buckets += 1;
-        self.watch.pops += self.current.len() as u32;
-        if self.current.len() > 1 {
-            let ties = sort_by_time(&mut self.current);
-            if ties > 0 {
-                self.order_ties();
-                if self.current.len() > LONG {
-                    self.watch.ties += ties;
-                }
+        self.left = self.current.len();
+        self.current.resize(self.left.max(SHORT), Event::LAST);
+        self.far_from = self.far.peek().map_or(u64::MAX, |Reverse(event)| event.time);
+        sort_by_time(&mut self.current[..self.left])
+    }
+
+    /// The same where they are in several chunks.
+    #[inline(never)]
+    fn take_many(&mut self, head: u32) -> u32 {
+        self.current.clear();
+        let mut index = head;
+        loop {
+            let chunk = &mut self.chunks[index as usize];
+            self.current.extend_from_slice(&chunk.events[..chunk.len as usize]);
+            if chunk.next == NIL {
+                chunk.next = self.free;
+                self.free = head;
+                break;
             }
+            index = chunk.next;
         }
+        self.left = self.current.len();
+        self.in_wheel -= self.left;
+        self.current.resize(self.left.max(SHORT), Event::LAST);
+        sort_by_time(&mut self.current[..self.left])
     }
 
     /// Orders events of one instant, which lie together.
     #[cold]
     #[inline(never)]
     fn order_ties(&mut self) {
-        for alike in self.current.chunk_by_mut(|a, b| a.time == b.time) {
+        for alike in self.current[..self.left].chunk_by_mut(|a, b| a.time == b.time) {
             match alike {
                 [_] => {}
                 [a, b] => {
@@ -295,30 +370,6 @@ impl EventQueue {
                 _ => self.ties.order(alike),
             }
         }
-    }
-
-    /// Takes a bucket's events into `current`, unsorted.
-    #[inline(always)]
-    fn unlink(&mut self, bucket: u64) {
-        let slot = bucket as usize & (self.heads.len() - 1);
-        let head = std::mem::replace(&mut self.heads[slot], NIL);
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut index = head;
-        loop {
-            let chunk = &mut self.chunks[index as usize];
-            let end = self.current.len() + chunk.len as usize;
-            // All of it is copied, which is quicker than as many as there are.
-            self.current.extend_from_slice(&chunk.events);
-            self.current.truncate(end);
-            if chunk.next == NIL {
-                // All chunks of the bucket are free.
-                chunk.next = self.free;
-                self.free = head;
-                break;
-            }
-            index = chunk.next;
-        }
-        self.in_wheel -= self.current.len();
     }
 
     /// The absolute number of the first occupied bucket after the cursor.
@@ -371,7 +422,8 @@ impl EventQueue {
 
     fn rebuild(&mut self, shift: u32, buckets: usize) {
         let mut all: Vec<Event> = Vec::with_capacity(self.len());
-        all.append(&mut self.current);
+        all.extend(&self.current[..self.left]);
+        self.left = 0;
         for head in &self.heads {
             let mut index = *head;
             while index != NIL {
@@ -381,6 +433,7 @@ impl EventQueue {
             }
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
+        self.far_from = u64::MAX;
         // Nothing earlier than the end of the drained bucket is left.
         let start = (self.cursor + 1) << self.shift;
         self.chunks.clear();
@@ -397,50 +450,66 @@ impl EventQueue {
     }
 }
 
-/// Latest first; those of one instant in any order. How many have the time of the one before. Buckets are short: most
-/// are sorted without a branch that depends on times.
-#[inline]
+impl Chunk {
+    /// The events, latest first; those of one instant in any order. How many have the time of the one before.
+    #[inline(always)]
+    fn sort_into(&self, shift: u32, places: &mut [Event; IN_CHUNK]) -> u32 {
+        match self.len {
+            2 => self.sort::<2>(shift, places),
+            3 => self.sort::<3>(shift, places),
+            4 => self.sort::<4>(shift, places),
+            5 => self.sort::<5>(shift, places),
+            6 => self.sort::<6>(shift, places),
+            7 => self.sort::<7>(shift, places),
+            _ => {
+                places[0] = self.events[0];
+                0
+            }
+        }
+    }
+
+    /// Sorts words of what differs in the times of a bucket, and the place: in a network, which has no branches.
+    #[inline(always)]
+    fn sort<const N: usize>(&self, shift: u32, places: &mut [Event; IN_CHUNK]) -> u32 {
+        let within = (1u64 << shift) - 1;
+        let mut keys = [0u32; N];
+        for (i, (key, event)) in keys.iter_mut().zip(&self.events).enumerate() {
+            *key = ((event.time & within) as u32) << PLACE_BITS | i as u32;
+        }
+        for i in 1..N {
+            for j in (1..=i).rev() {
+                (keys[j - 1], keys[j]) = (keys[j - 1].max(keys[j]), keys[j - 1].min(keys[j]));
+            }
+        }
+        for (place, key) in places.iter_mut().zip(keys) {
+            // Smaller in any case; this is for the compiler.
+            *place = self.events[(key as usize & ((1 << PLACE_BITS) - 1)).min(IN_CHUNK - 1)];
+        }
+        let mut ties = 0;
+        for i in 1..N {
+            ties += u32::from((keys[i - 1] ^ keys[i]) >> PLACE_BITS == 0);
+        }
+        ties
+    }
+}
+
+/// How many have the time of the one before.
+#[inline(always)]
+fn ties(events: &[Event]) -> u32 {
+    events.windows(2).map(|pair| u32::from(pair[0].time == pair[1].time)).sum()
+}
+
+/// Latest first; those of one instant in any order. How many have the time of the one before.
+#[inline(never)]
 fn sort_by_time(events: &mut [Event]) -> u32 {
     match events.len() {
         0 | 1 => return 0,
-        2 => return sort_by_rank::<2>(events),
-        3 => return sort_by_rank::<3>(events),
-        4 => return sort_by_rank::<4>(events),
-        5 => return sort_by_rank::<5>(events),
-        6 => return sort_by_rank::<6>(events),
-        7 => return sort_by_rank::<7>(events),
-        8 => return sort_by_rank::<8>(events),
-        9..=24 => (1..events.len()).for_each(|i| {
+        2..=24 => (1..events.len()).for_each(|i| {
             insert(events, i);
         }),
         _ => sort_long(events),
     }
-    events.windows(2).map(|pair| u32::from(pair[0].time == pair[1].time)).sum()
-}
-
-/// Every event goes to the place that as many events come before as are later.
-#[inline(always)]
-fn sort_by_rank<const N: usize>(events: &mut [Event]) -> u32 {
-    let Ok(events) = <&mut [Event; N]>::try_from(events) else { return 0 };
-    let unsorted = *events;
-    let mut ranks = [0usize; N];
-    let mut ties = 0;
-    for i in 1..N {
-        for j in 0..i {
-            // Of two at one time the first comes first.
-            let less = unsorted[j].time < unsorted[i].time;
-            ranks[j] += usize::from(less);
-            ranks[i] += usize::from(!less);
-        }
-    }
-    for (event, rank) in unsorted.into_iter().zip(ranks) {
-        // Smaller in any case; this is for the compiler.
-        events[rank.min(N - 1)] = event;
-    }
-    for i in 1..N {
-        ties += u32::from(events[i - 1].time == events[i].time);
-    }
-    ties
+    ties(events)
 }
 
 /// In a long one events coincide, and may be in order already. If not, a general sort takes over.

@@ -130,6 +130,12 @@ impl Agenda {
         self.events.take_fresh()
     }
 
+    /// The next event, if it is of the current bucket.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&Event> {
+        self.events.front()
+    }
+
     /// Events of the current bucket, the next one last.
     #[inline]
     pub fn upcoming(&self) -> &[Event] {

@@ -184,21 +184,28 @@ impl<S: Scheme> Part<S> {
     /// which finds it in the nearest cache.
     #[inline(always)]
     fn touch_next(&self) {
-        if let Some(next) = self.queue.upcoming().last()
+        if let Some(next) = self.queue.front()
             && let Some(port) = self.links.ports.get(PortId::new(next.index()))
         {
-            std::hint::black_box(self.links.in_flight.place_of_front(&port.in_flight).map(|item| item.arrives));
+            if let Some(item) = self.links.in_flight.place_of_front(&port.in_flight) {
+                std::hint::black_box(item.arrives);
+            }
         }
     }
 
     #[inline(always)]
     fn handle(&mut self, event: Event) {
-        let index = event.index();
         // Nearly all are arrivals, so this branch is foreseen and a table of branches is not.
         if event.kind() == kind::ARRIVE {
-            self.on_arrive(PortId::new(index));
-            return;
+            self.on_arrive(PortId::new(event.index()));
+        } else {
+            self.handle_rare(event);
         }
+    }
+
+    #[inline(never)]
+    fn handle_rare(&mut self, event: Event) {
+        let index = event.index();
         match event.kind() {
             kind::PORT_FREE => self.on_port_free(PortId::new(index)),
             kind::WAKE => self.on_wake(HostId::new(index)),
