@@ -120,7 +120,7 @@ fn pages_are_written_among_other_documents() {
     let args = ["reproduce", "toy", "--out", "out", "--quiet", "--docs", "docs"];
     bench.ok(&args);
     assert_eq!(common::entries(&bench.path.join("docs")), ["mine.md", "reproduction", "reproduction.md"]);
-    assert_eq!(common::entries(&bench.path.join("docs/reproduction")), ["figures", "toy.md"]);
+    assert_eq!(common::entries(&bench.path.join("docs/reproduction")), ["figures", "toy.json", "toy.md"]);
     assert_eq!(common::entries(&bench.path.join("docs/reproduction/figures")), ["toy-fig1-a.svg"]);
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
     assert!(page.contains("(figures/toy-fig1-a.svg)") && page.contains("(../reproduction.md)"), "{page}");

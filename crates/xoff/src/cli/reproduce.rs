@@ -6,7 +6,7 @@ use super::typed::command;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::interpretation_set::InterpretationSet;
-use crate::reproduce::report;
+use crate::reproduce::report::{self, PaperSummary};
 use crate::reproduce::runner::{Budget, RunOptions};
 use crate::reproduce::scale::Scale;
 use crate::reproduce::search::{Prepared, STATED, Search};
@@ -238,7 +238,7 @@ fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
         staging.write(&format!("{}/{}.png", report::FIGURES, tree.file), &tree.png)?;
     }
     let pages = report::pages(&made.report).map_err(std::io::Error::other)?;
-    for (name, text) in pages.into_iter().chain(report::markdown(&made.report, &report::BESIDE)) {
+    for (name, text) in pages.into_iter().chain(report::markdown(&made.report, &report::BESIDE, Vec::new())) {
         staging.write(&name, text.as_bytes())?;
     }
     staging.write("claims.csv", report::csv(&made.report).as_bytes())?;
@@ -261,10 +261,32 @@ fn write_docs(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
     for paper in &mut made.report.papers {
         paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.about.id)).is_file();
     }
-    for (name, text) in report::markdown(&made.report, &report::AMONG) {
+    let pages = folder.join(report::AMONG.pages);
+    for (name, text) in report::markdown(&made.report, &report::AMONG, summaries(&pages)?) {
         write_page(&folder.join(name), &text)?;
     }
+    for paper in &made.report.papers {
+        let summary =
+            serde_json::to_string_pretty(&PaperSummary::of(&made.report, paper)).map_err(std::io::Error::other)?;
+        let path = pages.join(format!("{}.json", paper.about.id));
+        whole::write(&path, (summary + "\n").as_bytes(), Present::Replace)?;
+    }
     Ok(())
+}
+
+/// The papers of which there are pages.
+fn summaries(pages: &Path) -> Result<Vec<PaperSummary>, Stop> {
+    let mut found = Vec::new();
+    let entries = if pages.is_dir() { Some(std::fs::read_dir(pages)?) } else { None };
+    for entry in entries.into_iter().flatten() {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let wrong = |why: String| refusal(&path, &format!("is no summary of a paper: {why}"));
+            let text = read::text(&path, 100_000_000).map_err(wrong)?;
+            found.push(serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?);
+        }
+    }
+    Ok(found)
 }
 
 /// Writes a page for a folder of documents, in place of an earlier one of the same title.

@@ -13,7 +13,7 @@ mod totals;
 pub use cross::CrossReport;
 pub use data::{csv, json};
 pub use html::pages;
-pub use markdown::{AMONG, BESIDE, FIGURES, markdown};
+pub use markdown::{AMONG, BESIDE, FIGURES, PaperSummary, markdown};
 pub use text::text;
 pub use totals::Totals;
 
@@ -83,19 +83,19 @@ fn by_reason(claims: &[ClaimResult]) -> Vec<Vec<&ClaimResult>> {
 /// The command that makes an experiment again.
 fn again(report: &Report, experiment: &ExperimentPage) -> String {
     let scale = if experiment.at_full { "full" } else { &report.scale };
-    made_by(report, &experiment.id, scale, &[])
+    made_by(&experiment.id, scale, &[], report.seeds)
 }
 
 /// The command that makes all experiments of a paper again.
 fn paper_again(report: &Report, paper: &PaperPage) -> String {
     let full = paper.experiments.iter().filter(|of| of.at_full && of.runs_from.is_empty());
     let full: Vec<&str> = full.map(|of| of.id.as_str()).collect();
-    made_by(report, &paper.about.id, &report.scale, &full)
+    made_by(&paper.about.id, &report.scale, &full, report.seeds)
 }
 
-fn made_by(report: &Report, name: &str, scale: &str, full: &[&str]) -> String {
+fn made_by(name: &str, scale: &str, full: &[&str], seeds: Option<u64>) -> String {
     let full = if full.is_empty() { String::new() } else { format!(" --full {}", full.join(",")) };
-    let seeds = report.seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
+    let seeds = seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
     format!("xoff reproduce {name} --scale {scale}{full}{seeds}")
 }
 

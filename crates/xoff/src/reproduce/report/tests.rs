@@ -256,7 +256,7 @@ fn the_text_fits_the_terminal() {
 
 #[test]
 fn documents_have_tables_that_hold_together() {
-    let pages = markdown(&report(), &AMONG);
+    let pages = markdown(&report(), &AMONG, Vec::new());
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["reproduction.md", "reproduction/pcn.md"]);
     let (index, paper) = (&pages[0].1, &pages[1].1);
@@ -307,10 +307,29 @@ fn documents_have_tables_that_hold_together() {
     }
 }
 
+#[test]
+fn the_index_lists_papers_that_were_made_before() {
+    let report = report();
+    let paper = &report.papers[0];
+    let mut other = PaperSummary::of(&report, paper);
+    (other.id, other.made.command) = ("abc".to_owned(), "xoff reproduce abc".to_owned());
+    // What is stored is read back; the paper that was made now stands for what was stored of it.
+    let stored = serde_json::to_string(&other).unwrap();
+    let others = vec![serde_json::from_str(&stored).unwrap(), PaperSummary::of(&report, paper)];
+    let pages = markdown(&report, &AMONG, others);
+    assert_eq!(pages.len(), 2, "the index, and the paper that was made now");
+    let index = &pages[0].1;
+    assert!(index.contains("**16 claims: 2 hold, 2 hold in direction,"), "{index}");
+    let rows: Vec<&str> =
+        index.lines().filter(|line| line.contains("](reproduction/") && line.contains("25 %")).collect();
+    assert!(rows[0].starts_with("| [abc](reproduction/abc.md) |") && rows[1].starts_with("| [pcn]"), "{rows:?}");
+    assert!(index.contains("| abc | `xoff reproduce abc` |") && index.contains("| **all** |  | 16 |"), "{index}");
+}
+
 /// What differs between the two places is only how the pages find each other.
 #[test]
 fn documents_are_the_same_beside_the_results() {
-    let (among, beside) = (markdown(&report(), &AMONG), markdown(&report(), &BESIDE));
+    let (among, beside) = (markdown(&report(), &AMONG, Vec::new()), markdown(&report(), &BESIDE, Vec::new()));
     assert_eq!(beside[0].0, "report.md");
     assert_eq!(beside[1].0, "pcn.md");
     assert_eq!(beside[0].1, among[0].1.replace("(reproduction/", "("));
@@ -322,7 +341,7 @@ fn many_failures_are_counted() {
     let mut report = report();
     report.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
     assert!(text(&report, 100).contains("47 more runs failed"));
-    let markdown = &markdown(&report, &AMONG)[1].1;
+    let markdown = &markdown(&report, &AMONG, Vec::new())[1].1;
     assert!(markdown.contains("**47 more runs failed.**") && !markdown.contains("seed 3:"));
     assert!(pages(&report).unwrap()[1].1.contains("seed 49: deadlock"));
 }
@@ -334,5 +353,5 @@ fn nothing_to_say_is_said_without_panic() {
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(json(&empty)["totals"]["all"], 0);
     assert!(text(&empty, 80).contains("scale"));
-    assert!(markdown(&empty, &AMONG)[0].1.contains("| **all** |  | 0 |"));
+    assert!(markdown(&empty, &AMONG, Vec::new())[0].1.contains("| **all** |  | 0 |"));
 }

@@ -1,8 +1,10 @@
 //! Verdicts, counted.
 
 use crate::reproduce::report_data::{Answer, ClaimResult, Verdict};
+use serde::{Deserialize, Serialize};
+use std::iter::Sum;
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Totals {
     pub holds: usize,
     pub in_direction: usize,
@@ -36,6 +38,22 @@ impl Class {
             Verdict::Undecided if claim.direction == Some(Answer::True) => Class::UndecidedInSize,
             verdict => Class::Verdict(verdict),
         }
+    }
+}
+
+impl Sum for Totals {
+    fn sum<I: Iterator<Item = Totals>>(all: I) -> Totals {
+        all.fold(Totals::default(), |a, b| Totals {
+            holds: a.holds + b.holds,
+            in_direction: a.in_direction + b.in_direction,
+            does_not_hold: a.does_not_hold + b.does_not_hold,
+            undecided: a.undecided + b.undecided,
+            undecided_in_size: a.undecided_in_size + b.undecided_in_size,
+            not_run: a.not_run + b.not_run,
+            not_judged: a.not_judged + b.not_judged,
+            apart: a.apart + b.apart,
+            contradicted: a.contradicted + b.contradicted,
+        })
     }
 }
 

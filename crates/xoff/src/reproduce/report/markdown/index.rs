@@ -1,44 +1,39 @@
 //! The index: what was run, and the verdicts at a glance.
 
 use super::markup::{cell, inline, link, table};
-use super::{PagePaths, again, experiments, paper_again, sentence};
-use crate::reproduce::report::{Totals, duration, readings, this_command};
-use crate::reproduce::report_data::{ExperimentPage, PaperPage, Report};
+use super::summary::PaperSummary;
+use super::{PagePaths, experiments, sentence};
+use crate::reproduce::report::{Totals, duration};
 use xoff_scenario::number::thousands;
 
-pub fn page(report: &Report, paths: &PagePaths) -> String {
+pub fn page(papers: &[PaperSummary], paths: &PagePaths) -> String {
     let mut out = String::from("# Reproduction\n\n");
     out.push_str(
         "The papers' experiments, run by Xoff, and what became of the papers' claims. This page and those of the papers \
-         are written by the program; every number in them comes from the runs of the command below.\n\n",
+         are written by the program; every number in them comes from the runs of the commands below.\n\n",
     );
-    out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(report.claims()))));
-    out.push_str(&verdicts(report, paths));
+    out.push_str(&format!("**{}.**\n\n", sentence(&all(papers))));
+    out.push_str(&verdicts(papers, paths));
     out.push_str("## How it was made\n\n");
-    out.push_str(&facts(report));
-    if let Some((paper, experiment)) = example(report) {
+    out.push_str(&facts(papers));
+    if let Some((paper, experiment)) = papers.iter().find_map(|paper| Some((paper, paper.example()?))) {
         out.push_str(&format!(
-            "A figure is made again by its name (`{}`), a paper by its own (`{}`); the pages have all of these \
+            "A figure is made again by its name (`{experiment}`), a paper by its own (`{}`); the pages have all of these \
              commands.\n\n",
-            again(report, experiment),
-            paper_again(report, paper)
+            paper.made.again
         ));
     }
-    for paper in &report.papers {
+    for paper in papers {
         out.push_str(&of_paper(paper, paths));
     }
     out
 }
 
-/// The first paper that has an experiment to be run, and that experiment.
-fn example(report: &Report) -> Option<(&PaperPage, &ExperimentPage)> {
-    report.papers.iter().find_map(|paper| {
-        let run = paper.experiments.iter().find(|experiment| experiment.setting != "design")?;
-        Some((paper, run))
-    })
+fn all(papers: &[PaperSummary]) -> Totals {
+    papers.iter().map(|paper| paper.totals).sum()
 }
 
-fn verdicts(report: &Report, paths: &PagePaths) -> String {
+fn verdicts(papers: &[PaperSummary], paths: &PagePaths) -> String {
     let row = |name: String, reading: String, of: Totals| {
         let counts = [
             of.all(),
@@ -55,10 +50,10 @@ fn verdicts(report: &Report, paths: &PagePaths) -> String {
         [vec![name, reading], counts.to_vec(), of.percents().to_vec()].concat()
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for paper in &report.papers {
-        rows.push(row(link(&paper.about.id, &place(paper, paths)), cell(&paper.reading), Totals::of(paper.claims())));
+    for paper in papers {
+        rows.push(row(link(&paper.id, &place(paper, paths)), cell(&paper.reading), paper.totals));
     }
-    rows.push(row("**all**".into(), String::new(), Totals::of(report.claims())));
+    rows.push(row("**all**".into(), String::new(), all(papers)));
     let head = [
         "paper",
         "reading",
@@ -84,18 +79,18 @@ fn verdicts(report: &Report, paths: &PagePaths) -> String {
          outcome could falsify, and claims that the paper's own numbers exclude (*contradicted*), count in no \
          percentage; percentages are of the claims that were judged, undecided ones among them.\n\n{}",
         table(&head, rows),
-        alternatives(report)
+        alternatives(papers)
     )
 }
 
 /// A row for every other interpretation that was run.
-fn alternatives(report: &Report) -> String {
+fn alternatives(papers: &[PaperSummary]) -> String {
     let mut rows = Vec::new();
-    for paper in &report.papers {
-        for row in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
+    for paper in papers {
+        for row in &paper.readings {
             let of = &row.totals;
             let counts = [of.holds, of.in_direction, of.does_not_hold, of.undecided].map(|n| n.to_string());
-            let own = vec![cell(&paper.about.id), cell(&row.reading.name), cell(&row.reading.title)];
+            let own = vec![cell(&paper.id), cell(&row.name), cell(&row.title)];
             rows.push([own, counts.to_vec(), of.percents().to_vec()].concat());
         }
     }
@@ -117,37 +112,36 @@ fn alternatives(report: &Report) -> String {
 }
 
 /// The page of a paper, from the index.
-fn place(paper: &PaperPage, paths: &PagePaths) -> String {
-    format!("{}{}.md", paths.pages, paper.about.id)
+fn place(paper: &PaperSummary, paths: &PagePaths) -> String {
+    format!("{}{}.md", paths.pages, paper.id)
 }
 
-fn facts(report: &Report) -> String {
-    let mut rows = vec![
-        ("command", format!("`{}`", report.command.replace('`', "'"))),
-        ("version", cell(&report.version)),
-        ("commit", if report.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&report.commit)) }),
-        ("scale", cell(&report.scale)),
-    ];
-    if let Some(seeds) = report.seeds {
-        rows.push(("seeds", seeds.to_string()));
-    }
-    rows.push(("runs", thousands(report.runs as u64)));
-    rows.push(("CPU time", duration(report.cpu_seconds)));
-    if report.jobs > 0 {
-        rows.push(("jobs", report.jobs.to_string()));
-    }
-    rows.push(("wall time", this_command(report)));
-    let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-    table(&["", ""], rows)
+fn facts(papers: &[PaperSummary]) -> String {
+    let row = |paper: &PaperSummary| {
+        let made = &paper.made;
+        let commit = if made.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&made.commit)) };
+        vec![
+            cell(&paper.id),
+            format!("`{}`", made.command.replace('`', "'")),
+            cell(&made.version),
+            commit,
+            cell(&made.scale),
+            thousands(made.runs as u64),
+            duration(made.cpu_seconds),
+            cell(&made.took),
+        ]
+    };
+    let head = ["paper", "command", "version", "commit", "scale", "runs", "CPU time", "wall time of the command"];
+    table(&head, papers.iter().map(row).collect())
 }
 
-fn of_paper(paper: &PaperPage, paths: &PagePaths) -> String {
+fn of_paper(paper: &PaperSummary, paths: &PagePaths) -> String {
     let page = place(paper, paths);
     format!(
         "## {}\n\n[{}]({page}). {}.\n\n{}",
-        inline(&paper.about.id),
-        inline(&paper.about.title),
-        sentence(&Totals::of(paper.claims())),
-        experiments(paper, &page)
+        inline(&paper.id),
+        inline(&paper.title),
+        sentence(&paper.totals),
+        experiments(&paper.experiments, &page)
     )
 }

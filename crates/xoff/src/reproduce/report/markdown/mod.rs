@@ -3,10 +3,14 @@
 mod index;
 pub(super) mod markup;
 mod paper;
+mod summary;
+
+pub use summary::PaperSummary;
 
 use super::{Totals, again, cost, counted, paper_again};
-use crate::reproduce::report_data::{ExperimentPage, PaperPage, Report};
+use crate::reproduce::report_data::Report;
 use markup::{cell, link, table};
+use summary::ExperimentSummary;
 
 /// Relative places of pages. Figures are always in a folder beside the pages of the papers.
 pub struct PagePaths {
@@ -24,9 +28,13 @@ pub const AMONG: PagePaths = PagePaths { index: "reproduction.md", pages: "repro
 /// The folder of figures, beside the pages of the papers.
 pub const FIGURES: &str = "figures";
 
-/// The index first, then a page per paper, each with its path from where the index is.
-pub fn markdown(report: &Report, paths: &PagePaths) -> Vec<(String, String)> {
-    let mut pages = vec![(paths.index.to_owned(), tidy(&index::page(report, paths)))];
+/// The index first, then a page per paper, each with its path from where the index is. The index lists other papers as
+/// well, of which there are pages already.
+pub fn markdown(report: &Report, paths: &PagePaths, others: Vec<PaperSummary>) -> Vec<(String, String)> {
+    let mut papers: Vec<PaperSummary> = report.papers.iter().map(|paper| PaperSummary::of(report, paper)).collect();
+    papers.extend(others.into_iter().filter(|other| report.papers.iter().all(|paper| paper.about.id != other.id)));
+    papers.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut pages = vec![(paths.index.to_owned(), tidy(&index::page(&papers, paths)))];
     for paper in &report.papers {
         pages.push((format!("{}{}.md", paths.pages, paper.about.id), tidy(&paper::page(report, paper, paths))));
     }
@@ -72,16 +80,16 @@ fn sentence(of: &Totals) -> String {
 }
 
 /// A row per experiment, which leads to its section; `page` is the page it is on, empty for this one.
-fn experiments(paper: &PaperPage, page: &str) -> String {
-    let row = |of: &ExperimentPage| {
-        let totals = Totals::of(of.claims.iter());
+fn experiments(all: &[ExperimentSummary], page: &str) -> String {
+    let row = |of: &ExperimentSummary| {
+        let totals = &of.totals;
         let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold, totals.undecided];
-        let counts = counts.map(|count| if of.claims.is_empty() { "-".to_owned() } else { count.to_string() });
+        let counts = counts.map(|count| if totals.all() == 0 { "-".to_owned() } else { count.to_string() });
         let what = if of.setting == "design" { format!("{} (held by tests)", of.title) } else { of.title.clone() };
-        let runs = if of.runs == 0 { "-".to_owned() } else { cell(&cost(of)) };
+        let runs = if of.runs.is_empty() { "-".to_owned() } else { cell(&of.runs) };
         [vec![link(&of.id, &format!("{page}#{}", of.id)), cell(&of.place), cell(&what)], counts.to_vec(), vec![runs]]
             .concat()
     };
     let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "undecided", "runs"];
-    table(&head, paper.experiments.iter().map(row).collect())
+    table(&head, all.iter().map(row).collect())
 }

@@ -1,6 +1,7 @@
 //! The page of a paper: its verdicts at a glance, then every experiment, then what the paper leaves open.
 
 use super::markup::{anchor, cell, folded, inline, link, table};
+use super::summary::ExperimentSummary;
 use super::{FIGURES, PagePaths, again, cost, counted, experiments, paper_again, sentence};
 use crate::reproduce::report::{
     Totals, agreement, by_reason, first_failures, more_failed, needed, range_text, readings, setting_text, source,
@@ -16,7 +17,8 @@ pub fn page(report: &Report, paper: &PaperPage, paths: &PagePaths) -> String {
     ));
     out.push_str(&format!("{}\n\n", inline(&paper.about.what)));
     out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(paper.claims()))));
-    out.push_str(&experiments(paper, ""));
+    let summaries: Vec<ExperimentSummary> = paper.experiments.iter().map(ExperimentSummary::of).collect();
+    out.push_str(&experiments(&summaries, ""));
     out.push_str(&format!(
         "All of it again: `{}`. What is run is in `experiments/{id}/`, what the paper says in `claims/{id}.toml`. In the \
          tables of claims *paper* is its number and *ours* the mean over seeds with its 95 % confidence interval; \
