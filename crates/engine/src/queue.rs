@@ -27,8 +27,10 @@ const _: () = assert!(size_of::<Chunk>() == 128, "a chunk is two cache lines");
 const NIL: u32 = u32::MAX;
 /// Events that there is always room for in the bucket being drained.
 const SHORT: usize = 16;
-/// Bits of a key for the place in a chunk, and the width of buckets from which on a key has no room for times.
-const PLACE_BITS: u32 = 3;
+/// Bits of a key for the place in one of two chunks, and the width of buckets from which on a key has no room for times.
+const PLACE_BITS: u32 = 4;
+/// Of a place: in the second chunk.
+const SECOND: u32 = 1 << (PLACE_BITS - 1);
 const WIDE: u32 = u32::BITS - PLACE_BITS;
 const FIRST_BUCKETS: usize = 4096;
 /// Buckets of a queue with few events, where a run has many queues.
@@ -303,7 +305,7 @@ impl EventQueue {
         let head = std::mem::replace(&mut self.heads[slot], NIL);
         let chunk = &mut self.chunks[head as usize];
         if chunk.next != NIL || self.shift >= WIDE {
-            return self.take_many(head);
+            return self.take_two(head);
         }
         chunk.next = self.free;
         self.free = head;
@@ -334,7 +336,39 @@ impl EventQueue {
         sort_by_time(&mut self.current[..self.left])
     }
 
-    /// The same where they are in several chunks.
+    /// The same where they are in two chunks.
+    #[inline(never)]
+    fn take_two(&mut self, head: u32) -> u32 {
+        let first = &self.chunks[head as usize];
+        let Some(second) = self.chunks.get(first.next as usize).filter(|of| of.next == NIL && self.shift < WIDE) else {
+            return self.take_many(head);
+        };
+        let mut keys = [0; 2 * IN_CHUNK];
+        // The chunk that was begun first is full.
+        let (full, more) = keys.split_at_mut(IN_CHUNK);
+        full.copy_from_slice(&sorted(second.keys::<IN_CHUNK>(self.shift)));
+        more.copy_from_slice(&first.keys::<IN_CHUNK>(self.shift).map(|key| key | SECOND));
+        let keys = &mut keys[..IN_CHUNK + first.len as usize];
+        for i in IN_CHUNK..keys.len() {
+            insert(keys, i, |key, other| key > other);
+        }
+        let mut ties = 0;
+        let mut before = u32::MAX;
+        for (place, &key) in self.current.iter_mut().zip(&*keys) {
+            let chunk = if key & SECOND == 0 { second } else { first };
+            *place = chunk.events[chunk.place(key)];
+            ties += u32::from((before ^ key) >> PLACE_BITS == 0);
+            before = key;
+        }
+        self.left = keys.len();
+        self.in_wheel -= self.left;
+        let last = first.next as usize;
+        self.chunks[last].next = self.free;
+        self.free = head;
+        ties
+    }
+
+    /// The same where they are in more.
     #[inline(never)]
     fn take_many(&mut self, head: u32) -> u32 {
         self.current.clear();
@@ -468,22 +502,29 @@ impl Chunk {
         }
     }
 
-    /// Sorts words of what differs in the times of a bucket, and the place: in a network, which has no branches.
+    /// Words of what differs in the times of a bucket, and the place.
     #[inline(always)]
-    fn sort<const N: usize>(&self, shift: u32, places: &mut [Event; IN_CHUNK]) -> u32 {
+    fn keys<const N: usize>(&self, shift: u32) -> [u32; N] {
         let within = (1u64 << shift) - 1;
-        let mut keys = [0u32; N];
+        let mut keys = [0; N];
         for (i, (key, event)) in keys.iter_mut().zip(&self.events).enumerate() {
             *key = ((event.time & within) as u32) << PLACE_BITS | i as u32;
         }
-        for i in 1..N {
-            for j in (1..=i).rev() {
-                (keys[j - 1], keys[j]) = (keys[j - 1].max(keys[j]), keys[j - 1].min(keys[j]));
-            }
-        }
+        keys
+    }
+
+    /// The place of a key.
+    #[inline(always)]
+    fn place(&self, key: u32) -> usize {
+        // Smaller in any case; this is for the compiler.
+        (key as usize & (SECOND as usize - 1)).min(IN_CHUNK - 1)
+    }
+
+    #[inline(always)]
+    fn sort<const N: usize>(&self, shift: u32, places: &mut [Event; IN_CHUNK]) -> u32 {
+        let keys = sorted(self.keys::<N>(shift));
         for (place, key) in places.iter_mut().zip(keys) {
-            // Smaller in any case; this is for the compiler.
-            *place = self.events[(key as usize & ((1 << PLACE_BITS) - 1)).min(IN_CHUNK - 1)];
+            *place = self.events[self.place(key)];
         }
         let mut ties = 0;
         for i in 1..N {
@@ -491,6 +532,17 @@ impl Chunk {
         }
         ties
     }
+}
+
+/// Sorts keys in a network of exchanges, which has no branches: the largest first.
+#[inline(always)]
+fn sorted<const N: usize>(mut keys: [u32; N]) -> [u32; N] {
+    for i in 1..N {
+        for j in (1..=i).rev() {
+            (keys[j - 1], keys[j]) = (keys[j - 1].max(keys[j]), keys[j - 1].min(keys[j]));
+        }
+    }
+    keys
 }
 
 /// How many have the time of the one before.
@@ -505,7 +557,7 @@ fn sort_by_time(events: &mut [Event]) -> u32 {
     match events.len() {
         0 | 1 => return 0,
         2..=24 => (1..events.len()).for_each(|i| {
-            insert(events, i);
+            insert(events, i, later);
         }),
         _ => sort_long(events),
     }
@@ -517,7 +569,7 @@ fn sort_by_time(events: &mut [Event]) -> u32 {
 fn sort_long(events: &mut [Event]) {
     let mut moves = 0;
     for i in 1..events.len() {
-        moves += insert(events, i);
+        moves += insert(events, i, later);
         if moves > MOST_MOVES {
             events.sort_unstable_by_key(|event| Reverse(event.time));
             return;
@@ -525,17 +577,23 @@ fn sort_long(events: &mut [Event]) {
     }
 }
 
-/// Moves an event to its place among those before it; how far.
+/// Moves an item to its place among those before it: ahead of all that it is later than; how far.
 #[inline(always)]
-fn insert(events: &mut [Event], from: usize) -> usize {
-    let event = events[from];
+fn insert<T: Copy>(items: &mut [T], from: usize, later: impl Fn(T, T) -> bool) -> usize {
+    let item = items[from];
     let mut at = from;
-    while at > 0 && events[at - 1].time < event.time {
-        events[at] = events[at - 1];
+    while at > 0 && later(item, items[at - 1]) {
+        items[at] = items[at - 1];
         at -= 1;
     }
-    events[at] = event;
+    items[at] = item;
     from - at
+}
+
+/// Whether an event is later than another.
+#[inline(always)]
+fn later(event: Event, other: Event) -> bool {
+    event.time > other.time
 }
 
 #[cfg(test)]

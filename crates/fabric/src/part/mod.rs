@@ -370,12 +370,28 @@ impl<S: Scheme> Part<S> {
         }
         self.counters.packet_hops += 1;
         let arrives = end + along;
-        let flags = port.flags;
-        if flags & (EAGER | BOUNDARY) != 0 {
-            if flags & BOUNDARY != 0 {
-                self.send_remote(port_id, arrives, packet);
-                return;
-            }
+        if port.flags & (EAGER | BOUNDARY | CAPTURED) != 0 {
+            self.transmit_specially(port_id, packet, end, arrives);
+            return;
+        }
+        if port.in_flight.is_empty() {
+            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
+        }
+        self.links.in_flight.push_with(&mut port.in_flight, |item| {
+            item.arrives = arrives;
+            item.packet = *packet;
+        });
+    }
+
+    /// The rest of a transmission into another part, of one that is captured, and where the order of scheduling counts.
+    #[inline(never)]
+    fn transmit_specially(&mut self, port_id: PortId, packet: &Packet, end: Time, arrives: Time) {
+        let port = &mut self.links.ports[port_id];
+        if port.has(BOUNDARY) {
+            self.send_remote(port_id, arrives, packet);
+            return;
+        }
+        if port.has(EAGER) {
             port.flags |= port.pending_sequenced();
             self.queue.push_transmission(end, arrives, port_id, !port.has(FREE_RESERVED));
         } else if port.in_flight.is_empty() {
@@ -385,7 +401,7 @@ impl<S: Scheme> Part<S> {
             item.arrives = arrives;
             item.packet = *packet;
         });
-        if flags & CAPTURED != 0 {
+        if self.links.ports[port_id].has(CAPTURED) {
             self.tap(port_id, packet);
         }
     }

@@ -51,6 +51,8 @@ pub(crate) struct EgressQueues {
     /// Packets of all queues.
     pub(crate) queued: Pool<Packet>,
     pub(crate) queues: Table<QueueId, Queue>,
+    /// What each adds to the identifier of a path.
+    pub(crate) names: Table<QueueId, u16>,
     pub(crate) strict: u8,
     pub(crate) quantum: Vec<i64>,
     /// Deficit round-robin of ports with weighted classes.

@@ -7,9 +7,7 @@
 use crate::buffer::{Admission, Arrival, Egress, Release, drain_bps};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, SPREAD, TRANSIT, TableRoute};
 use crate::contract::record::Failure;
-use crate::contract::scheme::{
-    CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
-};
+use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
@@ -58,16 +56,17 @@ impl<S: Scheme> Part<S> {
         debug_assert_eq!(self.links.ports[ingress].owner, self.links.ports[egress].owner, "off its route");
         debug_assert!(!self.links.ports[egress].has(AT_HOST), "off its route");
         let class = packet.class;
-        let mut out = &self.links.ports[egress];
-        if out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
+        let barred = DOWN | COUNTS_PASSING | CHECKS;
+        let out = &self.links.ports[egress];
+        let (hooks, mut idle) = (out.hooks, out.is_idle(self.now, class, barred | HAS_VOQS | FREE_RESERVED));
+        if !idle && out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
             if out.has(HAS_VOQS) {
                 self.voq_receive(egress, packet);
                 return;
             }
             self.settle_free(egress);
-            out = &self.links.ports[egress];
+            idle = self.links.ports[egress].is_idle(self.now, class, barred);
         }
-        let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING | CHECKS));
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
             self.cp_enqueue(egress, packet);
         }
@@ -75,7 +74,7 @@ impl<S: Scheme> Part<S> {
             // Nothing of its class waits, and not every congestion point wants to see that.
             debug_assert_eq!(self.egress.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
             if hooks.has(Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP)) {
-                self.inspect(egress, packet);
+                self.inspect_as(egress, packet, hooks);
             }
             self.transmit_here(egress, packet);
             return;
@@ -250,14 +249,19 @@ impl<S: Scheme> Part<S> {
     fn stamp(&mut self, port_id: PortId, packet: &mut Packet) {
         let port = &self.links.ports[port_id];
         let departure = Departure { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
-        let name = name_in_path(queue_number(port.name, packet.class, 0));
+        let name = self.egress.names[QueueId::of(port_id, packet.class, self.classes)];
         self.flows.int.stamp(packet, &departure, self.links.link_types.of(port).rate_id, name);
     }
 
     /// The congestion point looks at a packet that has left the queue.
     #[inline(always)]
     pub(crate) fn inspect(&mut self, port_id: PortId, packet: &mut Packet) {
-        let hooks = self.links.ports[port_id].hooks;
+        self.inspect_as(port_id, packet, self.links.ports[port_id].hooks);
+    }
+
+    /// The same for a port of which the hooks are known.
+    #[inline(always)]
+    fn inspect_as(&mut self, port_id: PortId, packet: &mut Packet, hooks: Hooks) {
         if hooks.has(Hooks::STAMP) && packet.kind == Kind::Data {
             self.stamp(port_id, packet);
         }

@@ -2,7 +2,7 @@
 
 use crate::contract::precision::Precision;
 use crate::contract::record::Counters;
-use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, queue_number};
+use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, name_in_path, queue_number};
 use crate::contract::traffic::Source;
 use crate::id::{CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::domain;
@@ -35,6 +35,11 @@ use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span,
 
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
+
+/// What the queues of a port add to the identifier of a path.
+fn names_in_path(port: u32, classes: usize) -> impl Iterator<Item = u16> {
+    (0..classes as u8).map(move |class| name_in_path(queue_number(port, class, 0)))
+}
 
 /// What congestion points are told of the network.
 #[derive(Clone, Copy)]
@@ -265,6 +270,7 @@ impl<S: Scheme> Part<S> {
             egress: EgressQueues {
                 queued: Pool::with_room(own_ports * ROOM),
                 queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+                names: names.iter().flat_map(|&port| names_in_path(port, classes)).collect(),
                 strict: mask(Service::Strict),
                 quantum: services().map(quantum).collect(),
                 deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),

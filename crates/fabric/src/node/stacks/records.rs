@@ -38,8 +38,7 @@ impl Coding {
 
     /// Apart, so that exact records are written without a call.
     #[inline(never)]
-    fn fitted(&self, departure: &Departure, rate: RateId, name: u16) -> Record {
-        let &Departure { at, tx_bytes, queue_bytes } = departure;
+    fn fitted(&self, at: Time, tx_bytes: u64, queue_bytes: u64, rate: RateId, name: u16) -> Record {
         let hop = self.precision.fit(&IntHop { rate: self.rates[rate], at, tx_bytes, queue_bytes });
         self.of_hop(&hop, name)
     }
@@ -72,10 +71,13 @@ impl Form for Records {
 
     #[inline(always)]
     fn stamp(&mut self, place: usize, departure: &Departure, rate: RateId, name: u16, coding: &Coding) {
-        self[place] = match coding.precision {
-            Precision::Exact => Record::new(departure, rate, name),
-            _ => coding.fitted(departure, rate, name),
-        };
+        let record = &mut self[place];
+        if coding.precision == Precision::Exact {
+            *record = Record::new(departure, rate, name);
+        } else {
+            let &Departure { at, tx_bytes, queue_bytes } = departure;
+            *record = coding.fitted(at, tx_bytes, queue_bytes, rate, name);
+        }
     }
 
     fn keep(&mut self, place: usize, hop: &IntHop, coding: &Coding) {
