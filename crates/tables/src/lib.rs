@@ -3,15 +3,19 @@
 //! What the Parquet library has generic is compiled here and nowhere else: builds that optimise little optimise this
 //! crate, and tables are written and read fast in them too.
 
+mod cell;
+mod chunk;
 mod column;
 mod guard;
 mod read;
+mod runs;
 mod write;
 
+pub use cell::{Cell, CellRun, TextList};
 pub use column::{Column, Kind, Table};
 pub use parquet::errors::ParquetError;
 pub use read::{Cells, Reader};
-pub use write::{Cell, Writer};
+pub use write::Writer;
 
 #[cfg(test)]
 mod tests {
@@ -67,6 +71,47 @@ mod tests {
             }
         }
         assert_eq!(id, ROWS);
+    }
+
+    struct Names;
+
+    impl TextList for Names {
+        fn text(&self, place: u32) -> &str {
+            ["a", "bc", "", "d"][place as usize]
+        }
+    }
+
+    #[test]
+    fn runs_of_rows_are_rows() {
+        let path = std::env::temp_dir().join(format!("xoff-tables-runs-{}.parquet", std::process::id()));
+        let file = Box::new(File::create(&path).unwrap());
+        let mut writer = Writer::new(file, &TABLE, "a test".to_owned(), ("about", String::new())).unwrap();
+        // A run in each of two row groups, and rows between them.
+        let (ids, times) = ([u64::MAX, 7, 7], [0.5, -0.0, f64::NAN]);
+        let runs = [CellRun::Integers(&ids), CellRun::Reals(&times), CellRun::Listed(&[3, 1, 3], &Names)];
+        for _ in 0..2 {
+            writer.rows(3, &runs).unwrap();
+            (0..ROWS).for_each(|id| writer.row(&[id.into(), Cell::Empty, "bc".into()]).unwrap());
+            writer.rows(2, &[5_u64.into(), 2.5.into(), Cell::Empty].map(CellRun::Same)).unwrap();
+        }
+        writer.finish().unwrap();
+        let mut reader = Reader::open(File::open(&path).unwrap()).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(TABLE.columns.iter().all(|column| reader.want(column)));
+        let mut rows = Vec::new();
+        while let Some((len, columns)) = reader.batch().unwrap() {
+            rows.extend((0..len).map(|row| format!("{:?}", [0, 1, 2].map(|column| columns[column].cell(row)))));
+        }
+        let half = rows.len() / 2;
+        assert_eq!((half as u64, &rows[..half]), (ROWS + 5, &rows[half..]));
+        assert_eq!(
+            rows[..3],
+            [0, 1, 2].map(|row| {
+                let id = if row == 0 { i64::MAX as u64 } else { 7 };
+                format!("{:?}", [Cell::Integer(id), Cell::Real(times[row]), Cell::Text(["d", "bc", "d"][row])])
+            })
+        );
+        assert_eq!(rows[half - 1], format!("{:?}", [Cell::Integer(5), Cell::Real(2.5), Cell::Empty]));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Columns of a table, some thousands of rows at a time.
 
+use crate::cell::Cell;
 use crate::column::Column;
 use crate::guard::guarded;
-use crate::write::Cell;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;

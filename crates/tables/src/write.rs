@@ -1,140 +1,24 @@
 //! Rows, gathered by column and written some thousands at a time.
 
-use crate::column::{Column, Kind, Table};
-use bytes::Bytes;
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use crate::cell::{Cell, CellRun};
+use crate::chunk::Gathered;
+use crate::column::Table;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::file::writer::SerializedFileWriter;
 use std::io::{self, Write};
-use std::mem::take;
 use std::sync::Arc;
 
 /// Rows gathered before they are written, as a row group of their own: bounds memory.
 const ROW_GROUP_ROWS: usize = 64 * 1024;
-
-#[derive(Clone, Copy, Debug)]
-pub enum Cell<'a> {
-    Integer(u64),
-    Real(f64),
-    Text(&'a str),
-    /// Nothing, in a column that may have none.
-    Empty,
-}
-
-impl From<u64> for Cell<'_> {
-    fn from(value: u64) -> Self {
-        Cell::Integer(value)
-    }
-}
-impl From<u32> for Cell<'_> {
-    fn from(value: u32) -> Self {
-        Cell::Integer(u64::from(value))
-    }
-}
-impl From<u16> for Cell<'_> {
-    fn from(value: u16) -> Self {
-        Cell::Integer(u64::from(value))
-    }
-}
-impl From<u8> for Cell<'_> {
-    fn from(value: u8) -> Self {
-        Cell::Integer(u64::from(value))
-    }
-}
-impl From<f64> for Cell<'_> {
-    fn from(value: f64) -> Self {
-        Cell::Real(value)
-    }
-}
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(value: &'a str) -> Self {
-        Cell::Text(value)
-    }
-}
-impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Cell::Empty, Into::into)
-    }
-}
-
-/// Values of one column that wait to be written. Empty cells have none.
-enum Values {
-    Integer(Vec<i64>),
-    Real(Vec<f64>),
-    /// One text after the other, and where each ends.
-    Text(Vec<u8>, Vec<usize>),
-}
-
-/// One column of the rows that wait.
-struct Gathered {
-    values: Values,
-    /// Whether each row has a value, in columns where it may have none: Parquet's definition levels.
-    present: Option<Vec<i16>>,
-}
-
-impl Gathered {
-    fn new(column: &Column) -> Gathered {
-        let values = match column.kind {
-            Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Real => Values::Real(Vec::new()),
-            Kind::Text => Values::Text(Vec::new(), Vec::new()),
-        };
-        Gathered { values, present: column.nullable.then(Vec::new) }
-    }
-
-    fn push(&mut self, cell: Cell<'_>) -> bool {
-        match (&mut self.values, cell) {
-            // Counts beyond 2^63 cannot arise: the clock itself ends earlier.
-            (Values::Integer(values), Cell::Integer(value)) => values.push(i64::try_from(value).unwrap_or(i64::MAX)),
-            (Values::Real(values), Cell::Real(value)) => values.push(value),
-            (Values::Text(bytes, ends), Cell::Text(value)) => {
-                bytes.extend_from_slice(value.as_bytes());
-                ends.push(bytes.len());
-            }
-            (_, Cell::Empty) if self.present.is_some() => {}
-            _ => return false,
-        }
-        if let Some(present) = &mut self.present {
-            present.push(i16::from(!matches!(cell, Cell::Empty)));
-        }
-        true
-    }
-
-    /// Hands everything over, and is empty again.
-    fn write(&mut self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-        let present = self.present.as_deref();
-        match &mut self.values {
-            Values::Integer(values) => {
-                column.typed::<Int64Type>().write_batch(values, present, None)?;
-                values.clear();
-            }
-            Values::Real(values) => {
-                column.typed::<DoubleType>().write_batch(values, present, None)?;
-                values.clear();
-            }
-            Values::Text(bytes, ends) => {
-                let all = Bytes::from(take(bytes));
-                let starts = [0].into_iter().chain(ends.iter().copied());
-                let texts = starts.zip(ends.iter()).map(|(start, &end)| ByteArray::from(all.slice(start..end)));
-                column.typed::<ByteArrayType>().write_batch(&texts.collect::<Vec<_>>(), present, None)?;
-                ends.clear();
-            }
-        }
-        if let Some(present) = &mut self.present {
-            present.clear();
-        }
-        Ok(())
-    }
-}
 
 pub struct Writer {
     /// TABLE.COLUMN, for a message.
     names: Vec<String>,
     columns: Vec<Gathered>,
     rows: usize,
+    snappy: snap::raw::Encoder,
     parquet: SerializedFileWriter<Box<dyn Write + Send>>,
 }
 
@@ -147,13 +31,13 @@ impl Writer {
         (key, text): (&str, String),
     ) -> io::Result<Writer> {
         let settings = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(vec![KeyValue::new(key.to_owned(), text)]))
             .set_created_by(created_by)
             .build();
         let parquet = SerializedFileWriter::new(file, table.schema(), Arc::new(settings)).map_err(plain)?;
         let names = table.columns.iter().map(|column| format!("{}.{}", table.name, column.name)).collect();
-        Ok(Writer { names, columns: table.columns.iter().map(Gathered::new).collect(), rows: 0, parquet })
+        let columns = table.columns.iter().map(Gathered::new).collect();
+        Ok(Writer { names, columns, rows: 0, snappy: snap::raw::Encoder::new(), parquet })
     }
 
     /// One cell per column, in the order of the table.
@@ -164,10 +48,30 @@ impl Writer {
     pub fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         assert_eq!(cells.len(), self.columns.len(), "a row has another number of columns than {:?}", self.names);
         for ((gathered, name), cell) in self.columns.iter_mut().zip(&self.names).zip(cells) {
-            assert!(gathered.push(*cell), "{name} cannot hold {cell:?}");
+            assert!(gathered.push(*cell, 1), "{name} cannot hold {cell:?}");
         }
-        self.rows += 1;
-        if self.rows == ROW_GROUP_ROWS {
+        self.added(1)
+    }
+
+    /// So many rows: for each column, in the order of the table, their cells.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer columns or cells, or a column cannot hold them.
+    pub fn rows(&mut self, rows: usize, columns: &[CellRun<'_>]) -> io::Result<()> {
+        if rows == 0 {
+            return Ok(());
+        }
+        assert_eq!(columns.len(), self.columns.len(), "rows have another number of columns than {:?}", self.names);
+        for ((gathered, name), cells) in self.columns.iter_mut().zip(&self.names).zip(columns) {
+            assert!(gathered.push_all(cells, rows), "{name} cannot hold what {rows} rows have");
+        }
+        self.added(rows)
+    }
+
+    fn added(&mut self, rows: usize) -> io::Result<()> {
+        self.rows += rows;
+        if self.rows >= ROW_GROUP_ROWS {
             self.flush().map_err(plain)?;
         }
         Ok(())
@@ -177,11 +81,11 @@ impl Writer {
         if self.rows == 0 {
             return Ok(());
         }
+        let descriptors = self.parquet.schema_descr().columns().to_vec();
         let mut group = self.parquet.next_row_group()?;
-        for gathered in &mut self.columns {
-            let mut column = group.next_column()?.expect("the schema has the table's columns");
-            gathered.write(&mut column)?;
-            column.close()?;
+        for (gathered, column) in self.columns.iter_mut().zip(descriptors) {
+            let (bytes, closed) = gathered.take(column, self.rows, &mut self.snappy)?;
+            group.append_column(&bytes, closed)?;
         }
         group.close()?;
         self.rows = 0;
