@@ -74,7 +74,7 @@ fn what_is_left_of_a_frame_is_counted_at_the_rate_it_is_sent_with() {
         world.watch_activity();
         world.run_to_end();
         let activity = world.take_activity().unwrap();
-        let windows: Vec<&PortWindow> = activity.ports.iter().filter(|row| row.port == 0).collect();
+        let windows: Vec<PortWindow> = activity.ports.iter().filter(|row| row.port == 0).collect();
         assert_eq!(activity.every, Span::from_us(1));
         let sum: u64 = windows.iter().map(|row| row.tx_bytes).sum();
         assert_eq!(sum, world.port_reports()[0].tx_wire_bytes);
@@ -87,7 +87,7 @@ fn what_is_left_of_a_frame_is_counted_at_the_rate_it_is_sent_with() {
             assert!((sum as f64 - expected).abs() <= 1.0, "{sum} for {expected}");
             assert_eq!(windows.len(), 60);
         }
-        let most = |row: &&PortWindow| row.tx_bytes <= if row.window == 0 { 12_500 } else { 126 };
+        let most = |row: &PortWindow| row.tx_bytes <= if row.window == 0 { 12_500 } else { 126 };
         assert!(windows.iter().all(most), "{windows:?}");
     }
 }

@@ -210,14 +210,14 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                 marks: counts.marks - before.marks,
             };
             if row.tx_bytes + row.queue_bytes + row.paused.ps() + row.marks > 0 {
-                activity.ports.push(row);
+                activity.ports.push(&row);
             }
         }
         let before = std::mem::take(&mut self.sampler.flows_before);
         for id in self.active(false) {
             let (Some((counts, allowed_bps)), Some(flow)) = (self.counts_of(id), self.flows.get(&id)) else { continue };
             let last = before.get(&id).copied().unwrap_or_default();
-            activity.flows.push(FlowWindow {
+            activity.flows.push(&FlowWindow {
                 window,
                 flow: flow.number,
                 sent_wire_bytes: counts.sent_wire_bytes - last.sent_wire_bytes,

@@ -54,14 +54,12 @@ impl Sampler {
     pub fn new(plan: &Plan, activity: bool) -> Sampler {
         // Whole microseconds, and two windows make one of a coarser run.
         let shortest = (plan.run.stop.ps() / 1_000_000 / WINDOWS).max(1).next_power_of_two();
-        let windows =
-            Activity { every: Span::from_us(shortest), until: Time::ZERO, ports: Vec::new(), flows: Vec::new() };
         Sampler {
             probes: plan.probes.clone(),
             last: vec![Previous::default(); plan.probes.len()],
             flows: HashMap::new(),
             samples: Vec::new(),
-            activity: activity.then_some(windows),
+            activity: activity.then(|| Activity::new(Span::from_us(shortest))),
             window: 0,
             ports_before: vec![PortCounts::default(); plan.ports()],
             flows_before: HashMap::new(),

@@ -7,10 +7,11 @@ use xoff_scenario::wrap;
 pub use xoff_tables::{Column, Kind, Table};
 
 /// A table with its columns, and a function that gives the cells of a row, in one list: the kind of a column (`maybe` if
-/// it can be empty), its name, its unit, its cell, and its meaning.
+/// it can be empty), its name, its unit, its cell, and its meaning. With `-> CellRun` it is a function of many rows, and
+/// the cells are theirs.
 macro_rules! table {
     (
-        $vis:vis $TABLE:ident, $cells:ident($row:ident: $Row:ty) = $name:literal, $meaning:literal:
+        $vis:vis $TABLE:ident, $cells:ident($row:ident: $Row:ty) $(-> $Run:ident)? = $name:literal, $meaning:literal:
         $($($kind:ident)+ $column:literal $(in $unit:literal)? = $cell:expr, $text:literal;)*
     ) => {
         #[doc = $meaning]
@@ -27,9 +28,18 @@ macro_rules! table {
         };
 
         #[doc = concat!("One row of `", $name, "`, in the order of its columns.")]
-        pub(crate) fn $cells<'a>($row: &'a $Row) -> [Cell<'a>; [$($column),*].len()] {
-            [$(Cell::from($cell)),*]
+        pub(crate) fn $cells<'a>($row: &'a $Row) -> [$crate::column::cell!('a $($Run)?); [$($column),*].len()] {
+            [$(From::from($cell)),*]
         }
+    };
+}
+
+macro_rules! cell {
+    ($a:lifetime) => {
+        Cell<$a>
+    };
+    ($a:lifetime $Run:ident) => {
+        $Run<$a>
     };
 }
 
@@ -54,7 +64,7 @@ macro_rules! nullable {
     };
 }
 
-pub(crate) use {kind, nullable, table};
+pub(crate) use {cell, kind, nullable, table};
 
 /// The data dictionary of one table as a text of so many columns.
 pub(crate) fn dictionary_text(table: &Table, width: usize) -> String {

@@ -67,6 +67,7 @@ pub mod verdict;
 #[cfg(test)]
 mod verdict_tests;
 mod warnings;
+mod windows;
 mod writer;
 
 pub use outcome::Outcome;

@@ -2,7 +2,7 @@
 
 use super::collect::Collected;
 use super::column::Table;
-use super::table_writer::{Cell, TableWriter};
+use super::table_writer::{Cell, CellRun, TableWriter};
 use std::io;
 use std::path::Path;
 
@@ -36,6 +36,19 @@ impl RowSink {
         }
         if let Some(memory) = &mut self.memory {
             memory.row(cells)?;
+        }
+        Ok(())
+    }
+
+    /// So many rows: for each column, in the order of the definition, their cells.
+    pub(crate) fn rows(&mut self, rows: usize, columns: &[CellRun<'_>]) -> io::Result<()> {
+        if let Some(files) = &mut self.files {
+            files.rows(rows, columns)?;
+        }
+        if let Some(memory) = &mut self.memory {
+            for row in 0..rows {
+                memory.row(&columns.iter().map(|cells| cells.cell(row)).collect::<Vec<_>>())?;
+            }
         }
         Ok(())
     }

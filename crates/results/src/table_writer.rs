@@ -4,8 +4,8 @@ use super::column::{Table, dictionary_json};
 use crate::files::disk::{self, Out};
 use std::io::{self, BufWriter};
 use std::path::Path;
-pub use xoff_tables::Cell;
 use xoff_tables::Writer;
+pub use xoff_tables::{Cell, CellRun};
 
 pub struct TableWriter {
     parquet: Writer,
@@ -32,6 +32,19 @@ impl TableWriter {
     /// One cell per column, in the order of the definition.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
         self.parquet.row(cells)?;
+        self.csv_row(cells.iter().copied())
+    }
+
+    /// So many rows: for each column, in the order of the definition, their cells.
+    pub fn rows(&mut self, rows: usize, columns: &[CellRun<'_>]) -> io::Result<()> {
+        self.parquet.rows(rows, columns)?;
+        if self.csv.is_none() {
+            return Ok(());
+        }
+        (0..rows).try_for_each(|row| self.csv_row(columns.iter().map(|cells| cells.cell(row))))
+    }
+
+    fn csv_row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>) -> io::Result<()> {
         let Some(csv) = &mut self.csv else { return Ok(()) };
         for cell in cells {
             match cell {

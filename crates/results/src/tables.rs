@@ -4,10 +4,9 @@ use super::column::{Column, Kind, Table, table};
 use super::jobs::rows::JobRow;
 use super::live_timing::Window;
 use super::names::Names;
-use super::table_writer::Cell;
+use super::table_writer::{Cell, CellRun};
 use std::sync::LazyLock;
 use xoff_engine::{Span, Time};
-use xoff_fabric::activity::{FlowWindow, PortWindow};
 use xoff_fabric::plan::peer;
 use xoff_fabric::record::{ClassReport, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use xoff_jobs::bandwidth::{Exchange, Share};
@@ -71,14 +70,39 @@ pub(crate) struct PortRow<'a> {
     pub(crate) names: &'a Names,
 }
 
-pub(crate) struct PortActivityRow<'a> {
-    pub(crate) of: &'a PortWindow,
+/// Some ports in a window.
+#[derive(Default)]
+pub(crate) struct PortColumns {
+    pub(crate) ports: Vec<u32>,
+    pub(crate) tx_bytes: Vec<u64>,
+    pub(crate) queue_bytes: Vec<u64>,
+    pub(crate) paused_us: Vec<f64>,
+    pub(crate) marks: Vec<u64>,
+}
+
+/// Some flows in a window.
+#[derive(Default)]
+pub(crate) struct FlowColumns {
+    pub(crate) flows: Vec<u64>,
+    pub(crate) sent_wire_bytes: Vec<u64>,
+    pub(crate) delivered_bytes: Vec<u64>,
+    pub(crate) allowed_gbps: Vec<f64>,
+    pub(crate) notifications: Vec<u64>,
+    pub(crate) marked: Vec<u64>,
+}
+
+/// Ports in one window.
+pub(crate) struct PortActivityRows<'a> {
+    pub(crate) of: &'a PortColumns,
+    pub(crate) window: u32,
     pub(crate) end_us: f64,
     pub(crate) names: &'a Names,
 }
 
-pub(crate) struct FlowActivityRow<'a> {
-    pub(crate) of: &'a FlowWindow,
+/// Flows in one window.
+pub(crate) struct FlowActivityRows<'a> {
+    pub(crate) of: &'a FlowColumns,
+    pub(crate) window: u32,
     pub(crate) end_us: f64,
 }
 
@@ -232,30 +256,30 @@ table! {
 }
 
 table! {
-    pub(crate) PORT_ACTIVITY, port_activity_cells(row: PortActivityRow<'_>) = "port_activity", "one row per window and port that was not idle; windows are as short as a run of its length can afford":
-    integer "window" = row.of.window, "Number of the window, from zero.";
-    real "time_us" in "us" = row.end_us, "End of the window; the last one ends with the run.";
-    text "port" = row.names.port(row.of.port), "The port (from->to).";
-    integer "tx_bytes" in "bytes" = row.of.tx_bytes, "Wire bytes sent in the window, gaps and PFC frames included.";
-    integer "queue_bytes" in "bytes" = row.of.queue_bytes,
+    pub(crate) PORT_ACTIVITY, port_activity_runs(row: PortActivityRows<'_>) -> CellRun = "port_activity", "one row per window and port that was not idle; windows are as short as a run of its length can afford":
+    integer "window" = CellRun::Same(row.window.into()), "Number of the window, from zero.";
+    real "time_us" in "us" = CellRun::Same(row.end_us.into()), "End of the window; the last one ends with the run.";
+    text "port" = CellRun::Listed(&row.of.ports, row.names), "The port (from->to).";
+    integer "tx_bytes" in "bytes" = CellRun::Integers(&row.of.tx_bytes), "Wire bytes sent in the window, gaps and PFC frames included.";
+    integer "queue_bytes" in "bytes" = CellRun::Integers(&row.of.queue_bytes),
         "Bytes waiting in all its egress queues at the end of the window.";
-    real "paused_us" in "us" = row.of.paused.as_us(),
+    real "paused_us" in "us" = CellRun::Reals(&row.of.paused_us),
         "How long PFC stopped it; of several priorities the one that was stopped longest.";
-    integer "marks" = row.of.marks, "Packets that its egress queues marked.";
+    integer "marks" = CellRun::Integers(&row.of.marks), "Packets that its egress queues marked.";
 }
 
 table! {
-    pub(crate) FLOW_ACTIVITY, flow_activity_cells(row: FlowActivityRow<'_>) = "flow_activity", "one row per window and flow alive at its end (of more than 1,000 the oldest), windows as in port_activity":
-    integer "window" = row.of.window, "Number of the window, from zero.";
-    real "time_us" in "us" = row.end_us, "End of the window; the last one ends with the run.";
-    integer "flow_id" = row.of.flow, "The flow, as in flows.parquet.";
-    integer "sent_wire_bytes" in "bytes" = row.of.sent_wire_bytes, "Wire bytes that its NIC sent in the window.";
-    integer "delivered_bytes" in "bytes" = row.of.delivered_bytes,
+    pub(crate) FLOW_ACTIVITY, flow_activity_runs(row: FlowActivityRows<'_>) -> CellRun = "flow_activity", "one row per window and flow alive at its end (of more than 1,000 the oldest), windows as in port_activity":
+    integer "window" = CellRun::Same(row.window.into()), "Number of the window, from zero.";
+    real "time_us" in "us" = CellRun::Same(row.end_us.into()), "End of the window; the last one ends with the run.";
+    integer "flow_id" = CellRun::Integers(&row.of.flows), "The flow, as in flows.parquet.";
+    integer "sent_wire_bytes" in "bytes" = CellRun::Integers(&row.of.sent_wire_bytes), "Wire bytes that its NIC sent in the window.";
+    integer "delivered_bytes" in "bytes" = CellRun::Integers(&row.of.delivered_bytes),
         "Payload delivered to the receiver in order, in the window.";
-    real "allowed_gbps" in "Gbps" = row.of.allowed_bps / 1e9,
+    real "allowed_gbps" in "Gbps" = CellRun::Reals(&row.of.allowed_gbps),
         "What its scheme allows at the end of the window, headers included.";
-    integer "notifications" = row.of.notifications, "Congestion notifications that reached the sender in the window.";
-    integer "marked" = row.of.marked, "Packets that arrived with a congestion mark in the window.";
+    integer "notifications" = CellRun::Integers(&row.of.notifications), "Congestion notifications that reached the sender in the window.";
+    integer "marked" = CellRun::Integers(&row.of.marked), "Packets that arrived with a congestion mark in the window.";
 }
 
 table! {

@@ -16,9 +16,10 @@ use super::outcome::{Outcome, RunContext};
 use super::report;
 use super::row_sink::{Destination, RowSink};
 use super::summary::{CaptureRow, MeasuredRow, Summary};
-use super::tables::{self, FlowActivityRow, FlowRow, PauseRow, PfcRow, PortActivityRow, PortRow, SampleRow};
+use super::tables::{self, FlowRow, PauseRow, PfcRow, PortRow, SampleRow};
 use super::tally::{self, Tally, utilisation};
 use super::warnings::{self, Timeouts};
+use super::windows::Windows;
 use std::io;
 use std::path::Path;
 use xoff_engine::Time;
@@ -79,12 +80,6 @@ struct Tables {
     jobs: Option<JobTables>,
 }
 
-/// What ports and flows did, window by window.
-struct Windows {
-    ports: RowSink,
-    flows: RowSink,
-}
-
 impl Tables {
     fn create(staging: Option<&Staging>, context: &RunContext<'_>) -> io::Result<Tables> {
         let to = Destination {
@@ -111,7 +106,7 @@ impl Tables {
     }
 
     fn finish(self) -> io::Result<Vec<Collected>> {
-        let activity = self.activity.into_iter().flat_map(|windows| [windows.ports, windows.flows]);
+        let activity = self.activity.into_iter().flat_map(Windows::sinks);
         let sinks = [self.flows, self.series, self.pauses, self.ports]
             .into_iter()
             .chain(self.pfc)
@@ -119,25 +114,6 @@ impl Tables {
             .chain(self.live)
             .chain(self.jobs.into_iter().flat_map(JobTables::sinks));
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
-    }
-}
-
-impl Windows {
-    fn create(to: &Destination<'_>) -> io::Result<Windows> {
-        let create = |table| RowSink::create(table, to);
-        Ok(Windows { ports: create(&tables::PORT_ACTIVITY)?, flows: create(&tables::FLOW_ACTIVITY)? })
-    }
-
-    fn write(&mut self, activity: &Activity, names: &Names) -> io::Result<()> {
-        let end = |window: u32| activity.end_of(window).min(activity.until).as_us();
-        for of in &activity.ports {
-            let row = PortActivityRow { of, end_us: end(of.window), names };
-            self.ports.row(&tables::port_activity_cells(&row))?;
-        }
-        for of in &activity.flows {
-            self.flows.row(&tables::flow_activity_cells(&FlowActivityRow { of, end_us: end(of.window) }))?;
-        }
-        Ok(())
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::Trial;
 use std::collections::BTreeMap;
 use xoff_engine::{Time, TimeResolution};
-use xoff_fabric::activity::PortWindow;
 use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
 use xoff_fabric::simulation::Simulation;
@@ -30,8 +29,7 @@ pub fn broken(trial: &Trial) -> Vec<String> {
 pub fn activity_adds_up(whole: &mut dyn Simulation, parts: &mut dyn Simulation) -> Option<String> {
     let seen = parts.take_activity()?;
     if let Some(other) = whole.take_activity().filter(|other| *other != seen) {
-        let differs = |(a, b): &(&PortWindow, &PortWindow)| a != b;
-        let first = other.ports.iter().zip(&seen.ports).find(differs);
+        let first = other.ports.iter().zip(seen.ports.iter()).find(|(one, other)| one != other);
         return Some(format!("activity of the whole and of parts differ, first at {first:?}"));
     }
     for report in parts.port_reports() {

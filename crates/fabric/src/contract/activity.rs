@@ -1,5 +1,7 @@
 //! What every port and flow did, window by window: enough to replay a run.
 
+pub use super::rows::Rows;
+use super::rows::{Row, VALUES};
 use xoff_engine::{Span, Time};
 
 /// What a port did in one window. There is none where all of it would be zero.
@@ -63,12 +65,55 @@ pub struct Activity {
     /// The end of the run.
     pub until: Time,
     /// Rows by window, then by port.
-    pub ports: Vec<PortWindow>,
+    pub ports: Rows<PortWindow>,
     /// Rows by window, then by flow.
-    pub flows: Vec<FlowWindow>,
+    pub flows: Rows<FlowWindow>,
+}
+
+impl Row for PortWindow {
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        (self.window, self.port)
+    }
+
+    #[inline]
+    fn values(&self) -> [u64; VALUES] {
+        [self.tx_bytes, self.queue_bytes, self.paused.ps(), self.marks, 0]
+    }
+
+    #[inline]
+    fn of((window, port): (u32, u32), [tx_bytes, queue_bytes, paused, marks, _]: [u64; VALUES]) -> PortWindow {
+        PortWindow { window, port, tx_bytes, queue_bytes, paused: Span::from_ps(paused), marks }
+    }
+}
+
+impl Row for FlowWindow {
+    #[inline]
+    fn place(&self) -> (u32, u32) {
+        (self.window, self.flow)
+    }
+
+    #[inline]
+    fn values(&self) -> [u64; VALUES] {
+        // Round numbers such as the rate of a link end with zeros, which are the highest bytes here.
+        let allowed = self.allowed_bps.to_bits().swap_bytes();
+        [self.sent_wire_bytes, self.delivered_bytes, allowed, self.notifications, self.marked]
+    }
+
+    #[inline]
+    fn of((window, flow): (u32, u32), values: [u64; VALUES]) -> FlowWindow {
+        let [sent_wire_bytes, delivered_bytes, allowed, notifications, marked] = values;
+        let allowed_bps = f64::from_bits(allowed.swap_bytes());
+        FlowWindow { window, flow, sent_wire_bytes, delivered_bytes, allowed_bps, notifications, marked }
+    }
 }
 
 impl Activity {
+    /// Nothing yet, in windows of so long.
+    pub fn new(every: Span) -> Activity {
+        Activity { every, until: Time::ZERO, ports: Rows::default(), flows: Rows::default() }
+    }
+
     /// When a window ends, if the run does not before.
     pub fn end_of(&self, window: u32) -> Time {
         Time::from_ps((u64::from(window) + 1).saturating_mul(self.every.ps()))

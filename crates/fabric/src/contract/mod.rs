@@ -10,5 +10,6 @@ pub mod frame_content;
 pub mod packet;
 pub mod precision;
 pub mod record;
+pub mod rows;
 pub mod scheme;
 pub mod traffic;

@@ -144,7 +144,9 @@ pub const FREE_RESERVED: u32 = 1 << 14;
 /// Its switch looks at ingresses when packets arrive, not when they leave
 /// ([`ResumeAt::Checks`](crate::network::plan::ResumeAt::Checks)).
 pub const CHECKS: u32 = 1 << 15;
-const _: () = assert!(CHECKS == 1 << 15, "16 of 32 port flags are used: 1 << 16 is the next");
+/// A packet was marked or a pause ended since activity was last sampled.
+pub const MARKED_OR_RESUMED: u32 = 1 << 16;
+const _: () = assert!(MARKED_OR_RESUMED == 1 << 16, "17 of 32 port flags are used: 1 << 17 is the next");
 
 impl Port {
     #[inline]

@@ -578,10 +578,10 @@ impl<S: Scheme> Part<S> {
         reports
     }
 
-    /// Flows that have not ended, where their senders are.
-    pub(crate) fn living_flows(&self) -> impl Iterator<Item = FlowStateId> {
-        let flows_by_id = self.flows.senders.iter().filter(|(_, sender)| !sender.ended);
-        flows_by_id.map(|(_, sender)| self.flows.entries[sender.entry].flow_state)
+    /// Flows that have not ended, with their numbers, where their senders are.
+    pub(crate) fn living_flows(&self) -> impl Iterator<Item = (u32, FlowStateId)> {
+        let living = self.flows.senders.iter().filter(|(_, sender)| !sender.ended);
+        living.map(|(id, sender)| (self.flows.details[id].id, self.flows.entries[sender.entry].flow_state))
     }
 
     /// The number that a port has at its switch.

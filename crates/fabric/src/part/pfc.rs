@@ -6,7 +6,7 @@ use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::id::{PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
-use crate::node::port::{AT_HOST, CHECKS, DOWN, HAS_SHAPED_WAITERS, SCANS, Storm};
+use crate::node::port::{AT_HOST, CHECKS, DOWN, HAS_SHAPED_WAITERS, MARKED_OR_RESUMED, SCANS, Storm};
 use crate::node::switch::PfcCheck;
 use crate::node::watch::Order;
 use crate::part::{Part, kind};
@@ -227,6 +227,7 @@ impl<S: Scheme> Part<S> {
             queue.paused_since = self.now;
         } else {
             queue.paused_total += self.now - queue.paused_since;
+            port.flags |= MARKED_OR_RESUMED;
         }
         if port.hooks.has(Hooks::PAUSE) {
             self.cp_pause_change(port_id, class);

@@ -3,6 +3,7 @@
 use crate::contract::scheme::Scheme;
 use crate::id::PortId;
 use crate::network::pfc::BYTE_PS;
+use crate::node::port::{MARKED_OR_RESUMED, Port};
 use crate::part::Part;
 use xoff_engine::{Span, Time};
 
@@ -18,6 +19,29 @@ pub(crate) struct PortCounts {
 }
 
 impl<S: Scheme> Part<S> {
+    /// Whether a port has done nothing since it was last seen, when [`Part::note_seen`] gave `sent`. Reads one cache line.
+    #[inline]
+    pub(crate) fn is_as_idle(&self, id: PortId, sent: u64) -> bool {
+        let port = &self.links.ports[id];
+        // One branch: this is asked of every port at the end of every window.
+        let done = (port.tx_bytes ^ sent) | u64::from(port.flags & MARKED_OR_RESUMED);
+        done | Self::held(port) == 0
+    }
+
+    /// What a port with these counts has sent in all; [`u64::MAX`] if it has something on its way out, waiting or paused.
+    pub(crate) fn note_seen(&mut self, id: PortId, counts: &PortCounts) -> u64 {
+        let port = &mut self.links.ports[id];
+        port.flags &= !MARKED_OR_RESUMED;
+        let idle = counts.tx_bytes == port.tx_bytes && Self::held(port) == 0;
+        if idle { port.tx_bytes } else { u64::MAX }
+    }
+
+    /// Zero if nothing waits at a port and it is not paused.
+    #[inline]
+    fn held(port: &Port) -> u64 {
+        port.queued_bytes | u64::from(port.waiting | port.paused)
+    }
+
     /// Counts until `now`, before which nothing is left to happen, and bytes waiting in all its queues.
     pub(crate) fn port_counts(&self, id: PortId, now: Time) -> (PortCounts, u64) {
         let port = &self.links.ports[id];
@@ -35,8 +59,12 @@ impl<S: Scheme> Part<S> {
 
     /// Wire bytes that a port has sent: of the frame on its way out those that have left.
     pub(crate) fn sent_bytes(&self, id: PortId, now: Time) -> u64 {
-        // Rounded up: a byte begun is not sent.
-        let unsent = self.unsent(id, now).div_ceil(BYTE_PS) as u64;
+        let unsent = self.unsent(id, now);
+        // Rounded up: a byte begun is not sent. Most often 64 bits hold it, which are divided much faster.
+        let unsent = match u64::try_from(unsent) {
+            Ok(few) => few.div_ceil(BYTE_PS as u64),
+            Err(_) => unsent.div_ceil(BYTE_PS) as u64,
+        };
         self.links.ports[id].tx_bytes.saturating_sub(unsent)
     }
 
@@ -49,6 +77,9 @@ impl<S: Scheme> Part<S> {
     fn unsent(&self, id: PortId, now: Time) -> u128 {
         let port = &self.links.ports[id];
         let left = port.busy_until.saturating_since(now);
+        if left == Span::ZERO {
+            return 0;
+        }
         // A frame keeps the rate that it was begun with.
         let begun = self.watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
         let rate = begun.map_or_else(|| self.links.link_types.of(port).rate.rate(), |(_, rate)| *rate);

@@ -13,7 +13,7 @@ use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
     AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LinkTypes,
-    Port, Queue, Storm,
+    MARKED_OR_RESUMED, Port, Queue, Storm,
 };
 use crate::node::stacks::Departure;
 use crate::node::switch::Switch;
@@ -391,6 +391,7 @@ impl<S: Scheme> Part<S> {
         if packet.ecn != before {
             self.counters.marks += 1;
             self.egress.queues[QueueId::of(egress, packet.class, self.classes)].marks += 1;
+            self.links.ports[egress].flags |= MARKED_OR_RESUMED;
             if !self.records.taps.is_empty() {
                 self.note_mark(egress, packet);
             }

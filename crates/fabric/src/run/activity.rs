@@ -3,9 +3,10 @@
 //! Nobody knows beforehand how long a run will be. So windows are short at first, and whenever there is more than
 //! should be kept, two become one. What is kept is bounded, and so is the time that looking takes.
 
-use crate::contract::activity::{Activity, FlowWindow, PortNow, PortWindow};
+use crate::contract::activity::{Activity, FlowWindow, PortNow, PortWindow, Rows};
+use crate::contract::rows::Row;
 use crate::contract::scheme::Scheme;
-use crate::id::FlowStateId;
+use crate::id::{FlowStateId, PortId};
 use crate::part::seen::PortCounts;
 use crate::run::World;
 use xoff_engine::{Key, Span, Time};
@@ -28,10 +29,22 @@ pub(crate) struct Watched {
     window: u32,
     rows_most: usize,
     looks: usize,
-    /// At the end of the window before.
-    ports: Vec<PortCounts>,
+    /// All ports, by number.
+    ports: Vec<WatchedPort>,
     /// Of the flows that were alive at the end of the window before, by number.
     flows: Vec<(u32, FlowCounts)>,
+    /// Room for those of the window at hand.
+    flows_now: Vec<(u32, FlowCounts)>,
+    alive: Vec<(u32, FlowStateId)>,
+}
+
+/// A port, and how it was when it was last seen to have done something.
+struct WatchedPort {
+    part: usize,
+    id: PortId,
+    /// What [`crate::part::Part::note_seen`] gave.
+    sent: u64,
+    counts: PortCounts,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -43,14 +56,19 @@ struct FlowCounts {
 }
 
 impl Watched {
-    fn new(ports: usize) -> Watched {
+    /// Nothing seen yet. `places` are part, and number there, of every port.
+    fn new(places: impl ExactSizeIterator<Item = (usize, PortId)>) -> Watched {
+        let rows_most = (places.len() * ROWS_PER_PORT).clamp(ROWS_AT_LEAST, ROWS_AT_MOST);
+        let port = |(part, id)| WatchedPort { part, id, sent: 0, counts: PortCounts::default() };
         Watched {
-            seen: Activity { every: SHORTEST, until: Time::ZERO, ports: Vec::new(), flows: Vec::new() },
+            seen: Activity::new(SHORTEST),
             window: 0,
             looks: 0,
-            rows_most: (ports * ROWS_PER_PORT).clamp(ROWS_AT_LEAST, ROWS_AT_MOST),
-            ports: vec![PortCounts::default(); ports],
+            rows_most,
+            ports: places.map(port).collect(),
             flows: Vec::new(),
+            flows_now: Vec::new(),
+            alive: Vec::new(),
         }
     }
 
@@ -65,61 +83,76 @@ impl Watched {
 
     /// Two windows become one. Only after an even number of them, so that none is cut.
     fn halve(&mut self) {
-        merge(
-            &mut self.seen.ports,
-            |row| (row.window / 2, row.port),
-            |first, second| PortWindow {
-                window: first.window / 2,
-                port: first.port,
-                tx_bytes: first.tx_bytes + second.map_or(0, |row| row.tx_bytes),
-                // What waits at the end: nothing if the second has no row.
-                queue_bytes: match second {
-                    Some(row) => row.queue_bytes,
-                    None if first.window.is_multiple_of(2) => 0,
-                    None => first.queue_bytes,
-                },
-                paused: first.paused + second.map_or(Span::ZERO, |row| row.paused),
-                marks: first.marks + second.map_or(0, |row| row.marks),
+        self.seen.ports = merged(&self.seen.ports, |first, second| PortWindow {
+            window: first.window / 2,
+            port: first.port,
+            tx_bytes: first.tx_bytes + second.map_or(0, |row| row.tx_bytes),
+            // What waits at the end: nothing if the second has no row.
+            queue_bytes: match second {
+                Some(row) => row.queue_bytes,
+                None if first.window.is_multiple_of(2) => 0,
+                None => first.queue_bytes,
             },
-        );
-        merge(
-            &mut self.seen.flows,
-            |row| (row.window / 2, row.flow),
-            |first, second| FlowWindow {
-                window: first.window / 2,
-                flow: first.flow,
-                sent_wire_bytes: first.sent_wire_bytes + second.map_or(0, |row| row.sent_wire_bytes),
-                delivered_bytes: first.delivered_bytes + second.map_or(0, |row| row.delivered_bytes),
-                allowed_bps: second.unwrap_or(first).allowed_bps,
-                notifications: first.notifications + second.map_or(0, |row| row.notifications),
-                marked: first.marked + second.map_or(0, |row| row.marked),
-            },
-        );
+            paused: first.paused + second.map_or(Span::ZERO, |row| row.paused),
+            marks: first.marks + second.map_or(0, |row| row.marks),
+        });
+        self.seen.flows = merged(&self.seen.flows, |first, second| FlowWindow {
+            window: first.window / 2,
+            flow: first.flow,
+            sent_wire_bytes: first.sent_wire_bytes + second.map_or(0, |row| row.sent_wire_bytes),
+            delivered_bytes: first.delivered_bytes + second.map_or(0, |row| row.delivered_bytes),
+            allowed_bps: second.unwrap_or(first).allowed_bps,
+            notifications: first.notifications + second.map_or(0, |row| row.notifications),
+            marked: first.marked + second.map_or(0, |row| row.marked),
+        });
         self.seen.every = self.seen.every * 2;
         self.window /= 2;
         self.looks /= 2;
     }
 }
 
-/// Joins rows that have the same key after it, of which there are at most two.
-fn merge<R: Copy>(rows: &mut Vec<R>, key: impl Fn(&R) -> (u32, u32), join: impl Fn(R, Option<R>) -> R) {
-    // Rows of one pair of windows lie side by side; within it they are by entity only after this.
-    rows.sort_by_key(&key);
-    let mut kept = 0;
-    let mut at = 0;
-    while at < rows.len() {
-        let second = rows.get(at + 1).filter(|next| key(next) == key(&rows[at])).copied();
-        rows[kept] = join(rows[at], second);
-        kept += 1;
-        at += 1 + usize::from(second.is_some());
+/// Joins the rows of two windows and one port or flow, or makes do with the only one.
+fn merged<R: Row>(rows: &Rows<R>, join: impl Fn(R, Option<R>) -> R) -> Rows<R> {
+    let mut merged = Rows::default();
+    let (mut pair, mut evens, mut odds) = (0, Vec::new(), Vec::new());
+    for row in rows.iter() {
+        let (window, _) = row.place();
+        if window / 2 != pair {
+            merge(&evens, &odds, |first, second| merged.push(&join(first, second)));
+            pair = window / 2;
+            evens.clear();
+            odds.clear();
+        }
+        if window.is_multiple_of(2) { evens.push(row) } else { odds.push(row) }
     }
-    rows.truncate(kept);
+    merge(&evens, &odds, |first, second| merged.push(&join(first, second)));
+    merged
+}
+
+/// Takes the rows of two windows by port or flow, those of the same together.
+fn merge<R: Row>(evens: &[R], mut odds: &[R], mut take: impl FnMut(R, Option<R>)) {
+    for even in evens {
+        let (_, entity) = even.place();
+        while let Some((odd, rest)) = odds.split_first().filter(|(odd, _)| odd.place().1 < entity) {
+            take(*odd, None);
+            odds = rest;
+        }
+        match odds.split_first().filter(|(odd, _)| odd.place().1 == entity) {
+            Some((odd, rest)) => {
+                take(*even, Some(*odd));
+                odds = rest;
+            }
+            None => take(*even, None),
+        }
+    }
+    odds.iter().for_each(|odd| take(*odd, None));
 }
 
 impl<S: Scheme> World<S> {
     /// From now on, which must be before anything has happened.
     pub fn watch_activity(&mut self) {
-        self.watched = Some(Box::new(Watched::new(self.state.plan.ports())));
+        let places = (0..self.state.plan.ports()).map(|port| self.place_of(port as u32));
+        self.watched = Some(Box::new(Watched::new(places)));
     }
 
     /// What was seen, once: nothing if nobody watched.
@@ -166,47 +199,52 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn look_at_ports(&self, watched: &mut Watched, now: Time) {
+    fn look_at_ports(&mut self, watched: &mut Watched, now: Time) {
         watched.looks += watched.ports.len();
-        for port in 0..self.state.plan.ports() as u32 {
-            let (part, id) = self.place_of(port);
-            let before = &mut watched.ports[port as usize];
-            let (seen, queue_bytes) = self.parts[part].port_counts(id, now);
+        for (port, before) in (0..).zip(&mut watched.ports) {
+            let (part, id) = (&mut self.parts[before.part], before.id);
+            // Most ports are idle most of the time.
+            if part.is_as_idle(id, before.sent) {
+                continue;
+            }
+            let (seen, queue_bytes) = part.port_counts(id, now);
+            before.sent = part.note_seen(id, &seen);
             let row = PortWindow {
                 window: watched.window,
                 port,
-                tx_bytes: seen.tx_bytes.saturating_sub(before.tx_bytes),
+                tx_bytes: seen.tx_bytes.saturating_sub(before.counts.tx_bytes),
                 queue_bytes,
-                paused: seen.paused - before.paused,
-                marks: seen.marks - before.marks,
+                paused: seen.paused - before.counts.paused,
+                marks: seen.marks - before.counts.marks,
             };
             if row.tx_bytes > 0 || row.queue_bytes > 0 || row.paused > Span::ZERO || row.marks > 0 {
-                *before = seen;
-                watched.seen.ports.push(row);
+                before.counts = seen;
+                watched.seen.ports.push(&row);
             }
         }
     }
 
     fn look_at_flows(&self, watched: &mut Watched, now: Time) {
-        let alive = self.parts.iter().flat_map(|part| part.living_flows());
-        let mut alive: Vec<(u32, FlowStateId)> = alive.map(|flow| (self.sender_of(flow).1.id, flow)).collect();
+        let Watched { alive, flows_now, flows, .. } = watched;
+        alive.clear();
+        alive.extend(self.parts.iter().flat_map(|part| part.living_flows()));
         watched.looks += alive.len();
         if alive.len() > FLOWS_AT_ONCE {
             alive.select_nth_unstable_by_key(FLOWS_AT_ONCE, |&(id, _)| id);
             alive.truncate(FLOWS_AT_ONCE);
         }
         alive.sort_unstable_by_key(|&(id, _)| id);
-        let mut before = std::mem::take(&mut watched.flows).into_iter().peekable();
-        for (id, flow) in alive {
+        let mut before = flows.drain(..).peekable();
+        for &(id, flow) in &*alive {
             while before.next_if(|(other, _)| *other < id).is_some() {}
             let last = before.next_if(|(other, _)| *other == id).map_or(FlowCounts::default(), |(_, counts)| counts);
-            let (seen, allowed_bps) = self.flow_counts(flow);
-            watched.flows.push((id, seen));
+            let (seen, start, allowed_bps) = self.flow_counts(flow);
+            flows_now.push((id, seen));
             // A flow whose first act lies ahead has none yet.
-            if self.sender_of(flow).1.start >= now {
+            if start >= now {
                 continue;
             }
-            watched.seen.flows.push(FlowWindow {
+            watched.seen.flows.push(&FlowWindow {
                 window: watched.window,
                 flow: id,
                 sent_wire_bytes: seen.sent_wire_bytes - last.sent_wire_bytes,
@@ -216,9 +254,12 @@ impl<S: Scheme> World<S> {
                 marked: seen.marked - last.marked,
             });
         }
+        drop(before);
+        std::mem::swap(flows, flows_now);
     }
 
-    fn flow_counts(&self, flow: FlowStateId) -> (FlowCounts, f64) {
+    /// What a flow has done, when it started, and what its scheme allows.
+    fn flow_counts(&self, flow: FlowStateId) -> (FlowCounts, Time, f64) {
         let ((sender, details), receiver) = (self.sender_of(flow), self.receiver_of(flow));
         let counts = FlowCounts {
             sent_wire_bytes: sender.sent_wire_bytes,
@@ -227,7 +268,7 @@ impl<S: Scheme> World<S> {
             marked: receiver.marked,
         };
         let line_bps = self.line_rate(details.spec.src).bps() as f64;
-        (counts, sender.allowed_bps(details.base_rtt, line_bps))
+        (counts, details.start, sender.allowed_bps(details.base_rtt, line_bps))
     }
 }
 
@@ -241,15 +282,16 @@ mod tests {
 
     #[test]
     fn two_windows_become_one() {
-        let mut watched = Watched::new(4);
+        let mut watched = Watched::new((0..4).map(|port| (0, PortId::new(port))));
         watched.window = 4;
-        watched.seen.ports = vec![row(0, 1, 10, 5), row(0, 3, 20, 6), row(1, 1, 30, 7), row(3, 2, 40, 8)];
+        let rows = [row(0, 1, 10, 5), row(0, 3, 20, 6), row(1, 1, 30, 7), row(1, 2, 5, 9), row(3, 2, 40, 8)];
+        rows.iter().for_each(|row| watched.seen.ports.push(row));
         watched.halve();
         assert_eq!((watched.window, watched.seen.every), (2, Span::from_us(2)));
-        let seen: Vec<_> = watched.seen.ports.iter().map(|r| (r.window, r.port, r.tx_bytes, r.queue_bytes)).collect();
+        let seen: Vec<_> = watched.seen.ports.iter().collect();
+        let brief: Vec<_> = seen.iter().map(|r| (r.window, r.port, r.tx_bytes, r.queue_bytes)).collect();
         // The queue of port 3 was empty at the end of the second window, which has no row of it.
-        assert_eq!(seen, [(0, 1, 40, 7), (0, 3, 20, 0), (1, 2, 40, 8)]);
-        let (first, last) = (watched.seen.ports[0], watched.seen.ports[2]);
-        assert_eq!((first.paused, first.marks, last.marks), (Span::from_ns(40), 2, 1));
+        assert_eq!(brief, [(0, 1, 40, 7), (0, 2, 5, 9), (0, 3, 20, 0), (1, 2, 40, 8)]);
+        assert_eq!((seen[0].paused, seen[0].marks, seen[3].marks), (Span::from_ns(40), 2, 1));
     }
 }

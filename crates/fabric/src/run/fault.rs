@@ -111,7 +111,8 @@ impl<S: Scheme> World<S> {
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let mut flows: Vec<FlowStateId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+        let living = self.parts.iter().flat_map(|part| part.living_flows());
+        let mut flows: Vec<FlowStateId> = living.map(|(_, flow)| flow).collect();
         if !self.parts[0].compat.eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
             flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);

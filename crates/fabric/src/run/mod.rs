@@ -371,8 +371,8 @@ impl<S: Scheme> World<S> {
             self.state.counters = self.totals();
             self.final_check();
             self.state.waits = self.waits();
-            let alive: Vec<FlowStateId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
-            let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
+            let alive = self.parts.iter().flat_map(|part| part.living_flows());
+            let mut records: Vec<FlowRecord> = alive.map(|(_, flow)| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
             self.state.flows.append(&mut records);
             self.free_ended();
