@@ -27,7 +27,7 @@ pub fn encode(pixels: &[u8], (width, height): (u32, u32)) -> io::Result<Vec<u8>>
 }
 
 fn compress(pixels: &[u8], row_bytes: usize) -> io::Result<Vec<u8>> {
-    let mut out = ZlibEncoder::new(Vec::new(), Compression::default());
+    let mut out = ZlibEncoder::new(Vec::new(), Compression::fast());
     // Above the first row are zeros.
     let mut above = &vec![0; row_bytes][..];
     let mut line = vec![UP; 1 + row_bytes];
