@@ -2,9 +2,12 @@
 
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::mtu_wire_bytes;
-use crate::network::plan::{BaseRtt, NodeKind, Plan, peer};
+use crate::network::plan::{BaseRtt, Direction, Link, Plan, peer};
 use crate::network::route::{FlowKey, Routes};
+use crate::network::rows::Rows;
 use crate::network::timing;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use xoff_engine::Span;
 
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own
@@ -28,40 +31,14 @@ pub fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
         return PayloadPaths::new(plan).longest(plan, mtu_bytes);
     }
     let exchange = largest_exchange(plan);
-    let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], exchange);
-    let mut by_edge: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
-    for (node, spec) in plan.nodes.iter().enumerate() {
-        if spec.kind == NodeKind::Host {
-            by_edge.entry(plan.node_of(peer(routes.host_port(node as u32)))).or_default().push(node as u32);
-        }
-    }
-    for hosts in by_edge.values_mut() {
-        hosts.sort_by_cached_key(|&host| std::cmp::Reverse(own(host)));
-    }
-    // The farthest hosts of an edge stand for the longest round trip, the nearest, which are the fastest,
-    // for the largest product.
-    // Where those do not differ, and no path between edges from another of as many hops, one will do.
-    let mut inner =
-        plan.links.iter().filter(|link| !plan.leads_to_host(link)).flat_map(|link| [link.a_to_b, link.b_to_a]);
-    let first = inner.next();
-    let uniform = inner.all(|direction| Some(direction) == first);
-    let alike = |hosts: &[u32]| {
-        let link = |host: u32| [routes.host_port(host), peer(routes.host_port(host))].map(|port| *plan.direction(port));
-        uniform && link(hosts[0]) == link(hosts[hosts.len() - 1])
-    };
-    let edges: Vec<(&Vec<u32>, bool)> = by_edge.values().map(|hosts| (hosts, alike(hosts))).collect();
-    let mut pairs: Vec<(u32, u32)> = Vec::new();
-    for &(a, a_alike) in &edges {
-        if let ([far, other, ..], [.., another, near]) = (&a[..], &a[..]) {
+    let edges = Edges::new(plan, routes, exchange);
+    let mut pairs: Vec<(u32, u32)> = edges.back_to_back.clone();
+    for hosts in (0..routes.edges() as u32).map(|edge| edges.hosts.of(edge)) {
+        if let ([far, other, ..], [.., another, near]) = (hosts, hosts) {
             pairs.extend([(*far, *other), (*near, *another)]);
         }
-        for &(b, b_alike) in edges.iter().filter(|(b, _)| b[0] != a[0]) {
-            pairs.push((a[0], b[0]));
-            if !(a_alike && b_alike) {
-                pairs.push((a[a.len() - 1], b[b.len() - 1]));
-            }
-        }
     }
+    edges.pair_up(plan, routes, &mut pairs);
     let mut path = Vec::new();
     let (mut longest, mut largest) = (Span::ZERO, 0);
     for (a, b) in pairs {
@@ -72,4 +49,107 @@ pub fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
         }
     }
     (longest, largest)
+}
+
+/// Edges with their hosts. The farthest hosts of an edge stand for the longest round trip, the nearest, which are the
+/// fastest, for the largest product.
+struct Edges {
+    /// By edge, the farthest host first.
+    hosts: Rows<u32>,
+    /// Hosts without a switch, each with the other end of its link.
+    back_to_back: Vec<(u32, u32)>,
+}
+
+impl Edges {
+    fn new(plan: &Plan, routes: &Routes, exchange: timing::Exchange) -> Edges {
+        let mut known: Option<([Direction; 2], Span)> = None;
+        let mut own = |host: u32| {
+            let link = directions(plan, routes.host_port(host));
+            if let Some((_, rtt)) = known.filter(|(of, _)| *of == link) {
+                return rtt;
+            }
+            let rtt = timing::base_rtt(plan, &[routes.host_port(host)], exchange);
+            known = Some((link, rtt));
+            rtt
+        };
+        let mut back_to_back = Vec::new();
+        let mut hosts: Vec<(u32, Reverse<Span>, u32)> = Vec::new();
+        for host in (0..plan.nodes.len() as u32).filter(|&node| plan.is_host(node)) {
+            match routes.edge_of(host) {
+                Some(edge) => hosts.push((edge, Reverse(own(host)), host)),
+                None => back_to_back.push((host, plan.node_of(peer(routes.host_port(host))))),
+            }
+        }
+        hosts.sort_unstable();
+        let hosts = Rows::grouped(routes.edges(), hosts.iter().map(|&(edge, _, host)| (edge, host)));
+        Edges { hosts, back_to_back }
+    }
+
+    /// The links of the farthest host of an edge and of the nearest.
+    fn links(&self, plan: &Plan, routes: &Routes, edge: u32) -> [[Direction; 2]; 2] {
+        let hosts = self.hosts.of(edge);
+        [hosts[0], hosts[hosts.len() - 1]].map(|host| directions(plan, routes.host_port(host)))
+    }
+
+    /// Pairs of hosts at different edges: of each piece all pairs, unless some stand for all.
+    fn pair_up(&self, plan: &Plan, routes: &Routes, pairs: &mut Vec<(u32, u32)>) {
+        let ends = |edge: u32| {
+            let hosts = self.hosts.of(edge);
+            (hosts[0], hosts[hosts.len() - 1])
+        };
+        let alike = self.alike(plan, routes);
+        for (a, b) in routes.spans().filter(|&(edge, _)| alike[routes.piece_of(edge) as usize]) {
+            let ((far, near), (other, another)) = (ends(a), ends(b));
+            pairs.extend([(far, other), (near, another)]);
+        }
+        // Where hosts of an edge do not differ, and no path between edges from another of as many hops, the farthest do.
+        let mut inner = inner_links(plan).flat_map(|(link, _)| [link.a_to_b, link.b_to_a]);
+        let first = inner.next();
+        let uniform = inner.all(|direction| Some(direction) == first);
+        let edges = 0..routes.edges() as u32;
+        let equal = |edge: u32| matches!(self.links(plan, routes, edge), [far, near] if uniform && far == near);
+        let equal: Vec<bool> = edges.clone().map(equal).collect();
+        let by_piece = Rows::grouped(alike.len(), edges.map(|edge| (routes.piece_of(edge), edge)));
+        for piece in (0..alike.len() as u32).filter(|&piece| !alike[piece as usize]) {
+            for &a in by_piece.of(piece) {
+                for &b in by_piece.of(piece).iter().filter(|b| **b != a) {
+                    let ((far, near), (other, another)) = (ends(a), ends(b));
+                    pairs.push((far, other));
+                    if !(equal[a as usize] && equal[b as usize]) {
+                        pairs.push((near, another));
+                    }
+                }
+            }
+        }
+    }
+
+    /// By piece of the network: whether paths that go equally high take equally long. They do in a regular piece in
+    /// which the links of a tier are alike, and the hosts of one edge those of another.
+    fn alike(&self, plan: &Plan, routes: &Routes) -> Vec<bool> {
+        let pieces = (0..routes.edges() as u32).map(|edge| routes.piece_of(edge) + 1).max().unwrap_or(0);
+        let mut alike = vec![false; pieces as usize];
+        routes.spans().for_each(|(edge, _)| alike[routes.piece_of(edge) as usize] = true);
+        let mut tiers: HashMap<(u32, u32), [Direction; 2]> = HashMap::new();
+        for (link, number) in inner_links(plan) {
+            if let Some((piece, tier, upward)) = routes.tier_of(number * 2) {
+                let link = if upward { [link.a_to_b, link.b_to_a] } else { [link.b_to_a, link.a_to_b] };
+                alike[piece as usize] &= *tiers.entry((piece, tier)).or_insert(link) == link;
+            }
+        }
+        let mut of_piece = vec![None; alike.len()];
+        for edge in 0..routes.edges() as u32 {
+            let (piece, links) = (routes.piece_of(edge) as usize, self.links(plan, routes, edge));
+            alike[piece] &= *of_piece[piece].get_or_insert(links) == links;
+        }
+        alike
+    }
+}
+
+/// Links between switches, with their numbers.
+fn inner_links(plan: &Plan) -> impl Iterator<Item = (&Link, u32)> {
+    plan.links.iter().zip(0..).filter(|(link, _)| !plan.leads_to_host(link))
+}
+
+fn directions(plan: &Plan, port: u32) -> [Direction; 2] {
+    [port, peer(port)].map(|port| *plan.direction(port))
 }

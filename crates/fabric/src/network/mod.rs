@@ -13,6 +13,7 @@ pub(crate) mod probe;
 pub(crate) mod rates;
 pub mod response;
 pub mod route;
+pub(crate) mod rows;
 pub mod servers;
 pub mod timing;
 pub mod topology;

@@ -21,7 +21,7 @@ pub fn pieces(nodes: &[Node], links: &[Link]) -> Vec<u32> {
 }
 
 /// The lowest number of a node's piece; shortens the way to it.
-fn lowest(lower: &mut [u32], mut node: u32) -> u32 {
+pub(super) fn lowest(lower: &mut [u32], mut node: u32) -> u32 {
     while lower[node as usize] != node {
         lower[node as usize] = lower[lower[node as usize] as usize];
         node = lower[node as usize];
