@@ -182,7 +182,7 @@ impl<'a> Stage<'a> {
         let mut live_timing = self.live_timing(settings, &run, wall, run_cpu, lost);
         let end = RunEnd {
             counters: run.log.counters,
-            ports,
+            ports: ports.into(),
             sim_end: run.now,
             wall,
             run_cpu,

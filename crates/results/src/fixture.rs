@@ -168,7 +168,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
                 ClassReport::default(),
             ],
         })
-        .collect();
+        .collect::<Vec<_>>();
     RunEnd {
         counters: Counters {
             events: 5_000_000,
@@ -178,7 +178,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
             resume_frames: 4,
             ..Counters::default()
         },
-        ports,
+        ports: ports.into(),
         sim_end: Time::from_ms(10),
         wall: Duration::from_millis(350),
         run_cpu: Duration::from_millis(300),

@@ -446,7 +446,7 @@ fn pauses(loaded: &Loaded) -> Recording {
             pause(40, down, 1, false),
             pause(90, down, 0, true),
         ],
-        ports: vec![report(up, 1, 0), report(down, 2, 2)],
+        ports: vec![report(up, 1, 0), report(down, 2, 2)].into(),
         sim_end: Time::from_us(100),
         ..Recording::default()
     }
@@ -509,7 +509,7 @@ fn ports_report() {
         };
         let edge =
             PortReport { port: port(loaded, "s1->h3"), classes: vec![class(2000, 100.0, 0, 1)], ..trunk.clone() };
-        Recording { ports: vec![trunk, edge], sim_end: Time::from_us(100), ..Recording::default() }
+        Recording { ports: vec![trunk, edge].into(), sim_end: Time::from_us(100), ..Recording::default() }
     };
     let rows = [
         "metric = \"port\"; what = \"queue_peak\"; of = \"s0->s1\"; unit = \"KB\"",

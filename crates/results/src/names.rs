@@ -1,6 +1,5 @@
 //! What nodes, ports and priorities are called in results, worked out once per run.
 
-use std::collections::HashMap;
 use xoff_engine::BitRate;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::record::Paths;
@@ -47,19 +46,13 @@ impl Names {
                 host: node.kind == NodeKind::Host,
             })
             .collect();
-        // `Plan::port_name` searches all links; here every pair of nodes is looked at once.
-        let mut pairs: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
-        for (index, link) in plan.links.iter().enumerate() {
-            pairs.entry((link.a.min(link.b), link.a.max(link.b))).or_default().push(index);
-        }
+        let twins = twins(plan);
         let mut counts = vec![0; plan.nodes.len()];
         let mut text = String::new();
         let ports = (0..plan.ports() as u32)
             .map(|port| {
                 let (from, to) = (plan.node_of(port), plan.node_of(peer(port)));
-                let twins = &pairs[&(from.min(to), from.max(to))];
-                let which = twins.iter().position(|&link| link == port as usize / 2).unwrap_or(0);
-                let twin = if twins.len() > 1 { format!("#{which}") } else { String::new() };
+                let twin = twins[port as usize / 2].map_or_else(String::new, |which| format!("#{which}"));
                 text.extend([&plan.nodes[from as usize].name, "->", &plan.nodes[to as usize].name, &twin]);
                 let end = u32::try_from(text.len()).expect("names of ports fit four gigabytes");
                 counts[from as usize] += 1;
@@ -137,6 +130,23 @@ impl Names {
         }
         text
     }
+}
+
+/// Per link: which of several between the same nodes it is, if there are several.
+fn twins(plan: &Plan) -> Vec<Option<u32>> {
+    let ends = |link: u32| {
+        let link = &plan.links[link as usize];
+        (link.a.min(link.b), link.a.max(link.b))
+    };
+    let mut links: Vec<u32> = (0..plan.links.len() as u32).collect();
+    links.sort_by_key(|&link| ends(link));
+    let mut twins = vec![None; links.len()];
+    for side_by_side in links.chunk_by(|&one, &other| ends(one) == ends(other)).filter(|links| links.len() > 1) {
+        for (which, &link) in (0..).zip(side_by_side) {
+            twins[link as usize] = Some(which);
+        }
+    }
+    twins
 }
 
 /// What results call a label, even one that the context does not know.

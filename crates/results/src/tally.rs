@@ -281,7 +281,7 @@ fn worst_queue(names: &Names, end: &RunEnd) -> Option<QueuePeak> {
 
 fn nearest_xoff(names: &Names, end: &RunEnd) -> Vec<IngressPeak> {
     let mut all = Vec::new();
-    for report in &end.ports {
+    for report in end.ports.iter() {
         for (class, of) in (0u8..).zip(&report.classes) {
             if of.xoff_bytes.is_some() && of.ingress_bytes_peak > 0 {
                 let used = of.headroom_used_peak_bytes as f64 / of.headroom_bytes.max(1) as f64;
@@ -304,7 +304,7 @@ fn nearest_xoff(names: &Names, end: &RunEnd) -> Vec<IngressPeak> {
 
 fn pauses_by_layer(names: &Names, end: &RunEnd) -> Vec<LayerPauses> {
     let mut layers: BTreeMap<(&str, &str), [u64; 3]> = BTreeMap::new();
-    for report in &end.ports {
+    for report in end.ports.iter() {
         let frames = [report.pause_frames, report.resume_frames, report.refresh_frames];
         if frames != [0; 3] {
             let sums = layers.entry((names.layer_of(report.port), names.layer_of(peer(report.port)))).or_default();

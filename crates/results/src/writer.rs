@@ -376,7 +376,7 @@ impl RunWriter {
 }
 
 fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<()> {
-    for report in &end.ports {
+    for report in end.ports.iter() {
         let port = report.port;
         let used = utilisation(names, port, report.tx_wire_bytes, end.sim_end);
         for (class, of) in (0u8..).zip(&report.classes) {

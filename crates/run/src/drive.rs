@@ -158,7 +158,7 @@ pub fn drive(
     }
     let end = RunEnd {
         counters: world.counters,
-        ports: world.port_reports(),
+        ports: world.port_reports().into(),
         sim_end: world.now,
         wall,
         run_cpu,

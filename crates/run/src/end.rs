@@ -1,6 +1,7 @@
 //! What is known when a run has ended.
 
 use crate::threads::Windows;
+use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::Time;
 use xoff_fabric::record::{Counters, Failure, PortReport, StormRecord};
@@ -10,7 +11,7 @@ pub struct RunEnd {
     /// Totals of the whole network.
     pub counters: Counters,
     /// A report per port, in the order of the plan's ports.
-    pub ports: Vec<PortReport>,
+    pub ports: Arc<Vec<PortReport>>,
     /// Simulated time at which it ended: the last event, or the stop.
     pub sim_end: Time,
     /// Real time from the first event to the last, set-up not included.

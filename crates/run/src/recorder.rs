@@ -3,6 +3,7 @@
 use crate::drive::{self, Keep, Position, Sink};
 use crate::end::RunEnd;
 use std::io;
+use std::sync::Arc;
 use xoff_fabric::record::{FlowRecord, Paths, PauseRecord, Sample};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::Measures;
@@ -48,7 +49,7 @@ impl Recorder {
     /// What was kept, completed by what only the end of the run knows.
     pub fn finish(self, end: &RunEnd) -> Recording {
         Recording {
-            ports: end.ports.clone(),
+            ports: Arc::clone(&end.ports),
             counters: end.counters,
             sim_end: end.sim_end,
             failure: end.failure.clone(),

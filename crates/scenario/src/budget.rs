@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, Place};
 use std::collections::BTreeMap;
 use xoff_engine::{LinkRate, quantity};
 use xoff_fabric::pfc::{self, PauseLoop};
-use xoff_fabric::plan::{FrameSizes, NodeKind, Plan, Signalling, Thresholds};
+use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Signalling, Thresholds};
 
 /// The buffer of one switch, added up over its ports and lossless classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +47,8 @@ pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
             })
         })
         .collect();
+    // Ports in a row are mostly alike.
+    let mut latest: Option<(PauseLoop, u64)> = None;
     for port in 0..plan.ports() as u32 {
         let node = plan.node_of(port) as usize;
         let Some(row) = &mut rows[node] else { continue };
@@ -54,9 +56,12 @@ pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
         if lossless == 0 {
             continue;
         }
-        let (has, of) = headroom(plan, frame_bytes, port);
-        let needs = of.required();
+        let of = PauseLoop::of(plan, port, frame_bytes);
+        let known = latest.filter(|(known, _)| *known == of);
+        let needs = known.map_or_else(|| of.required(), |(_, needs)| needs);
+        latest = Some((of, needs));
         let settings = &plan.switches[usize::from(plan.nodes[node].profile)].pfc;
+        let has = if settings.headroom == Headroom::Auto { needs } else { pfc::headroom_of(settings.headroom, &of) };
         let promised = match settings.thresholds {
             Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
             Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,

@@ -3,6 +3,7 @@
 use crate::common::{self, Bench, SMALL, stderr};
 use serde_json::Value;
 use std::io;
+use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{FlowRecord, Metric, PauseRecord, Sample};
 use xoff_results::execute::execute_by;
@@ -47,7 +48,7 @@ fn live(bench: &Bench, scenario: &str, name: &str, (factor, slip): (f64, f64)) {
     let loaded = Scenario::open(&bench.path.join(scenario)).unwrap().load(&Options::default()).unwrap();
     let driver = |loaded: &Loaded, keep: Keep, sink: &mut dyn Sink| {
         let mut end = drive(loaded, keep, &mut Distorted { sink, factor }, &mut |_| {})?;
-        for port in &mut end.ports {
+        for port in Arc::make_mut(&mut end.ports) {
             port.pause_frames *= 2;
         }
         end.counters.pause_frames *= 2;

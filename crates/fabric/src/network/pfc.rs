@@ -18,7 +18,7 @@ use xoff_engine::{BitRate, LinkRate, Span, TimeResolution};
 /// arrive faster than the rate says: the `speedup` of the shortest that come in numbers.
 ///
 /// Left out: the switch's own time from XOFF to PAUSE, delays of MAC, PHY and FEC, and cells of the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PauseLoop {
     /// Towards the ingress.
     pub incoming: Direction,
@@ -152,10 +152,9 @@ pub struct Ingress {
     pub promised_bytes: u64,
 }
 
-/// What `port` of a switch with these settings has; `mtu_wire_bytes` is the largest packet of the run.
-pub fn ingress(plan: &Plan, settings: &PfcSettings, port: u32, mtu_wire_bytes: u32) -> Ingress {
-    let incoming = &plan.fastest(peer(port));
-    let headroom_bytes = headroom_of(settings.headroom, &PauseLoop::of(plan, port, mtu_wire_bytes));
+/// What a port of a switch with these settings has, whose loop is `of`.
+fn ingress(settings: &PfcSettings, of: &PauseLoop) -> Ingress {
+    let headroom_bytes = headroom_of(settings.headroom, of);
     match settings.thresholds {
         Thresholds::Static { xoff_bytes, xon_bytes } => {
             Ingress { xoff_bytes, xon_bytes, alpha: 0.0, headroom_bytes, promised_bytes: xoff_bytes }
@@ -163,7 +162,7 @@ pub fn ingress(plan: &Plan, settings: &PfcSettings, port: u32, mtu_wire_bytes: u
         Thresholds::Dynamic { alpha, reserve_bytes, .. } => Ingress {
             xoff_bytes: 0,
             xon_bytes: 0,
-            alpha: alpha_at(alpha, incoming.rate),
+            alpha: alpha_at(alpha, of.incoming.rate),
             headroom_bytes,
             promised_bytes: reserve_bytes,
         },
@@ -188,9 +187,14 @@ pub fn set_aside(plan: &Plan, settings: &PfcSettings, ingress: &Ingress) -> u64 
 /// Returns the empty buffer of a switch with these settings and ports; `mtu_wire_bytes` is the largest packet of the run.
 pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item = u32>, mtu_wire_bytes: u32) -> Buffer {
     let mut reserved = 0;
-    let mut ingresses = Vec::new();
+    let mut ingresses = Vec::with_capacity(ports.size_hint().0 * plan.classes.list.len());
+    // Ports in a row are mostly alike.
+    let mut latest: Option<(PauseLoop, Ingress)> = None;
     for port in ports {
-        let of_port = ingress(plan, &settings.pfc, port, mtu_wire_bytes);
+        let of = PauseLoop::of(plan, port, mtu_wire_bytes);
+        let known = latest.filter(|(known, _)| *known == of).map(|(_, ingress)| ingress);
+        let of_port = known.unwrap_or_else(|| ingress(&settings.pfc, &of));
+        latest = Some((of, of_port));
         reserved += set_aside(plan, &settings.pfc, &of_port);
         let Ingress { xoff_bytes, xon_bytes, alpha, headroom_bytes, .. } = of_port;
         ingresses.extend(plan.classes.list.iter().map(|class| buffer::Ingress {

@@ -67,9 +67,10 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
         for budget in &budgets {
             let ports = &ports_of[budget.node as usize];
             let pause = ports.iter().map(|port| pause_bytes(plan, budget, *port)).min().unwrap_or(0);
-            let marks = ports.iter().map(|port| kmin.at_port(plan.direction(*port).rate, Some(pause)));
-            let (sum, highest) = (marks.clone().sum::<u64>() * lossless, marks.clone().max().unwrap_or(0));
-            let queues_marked_first = marked_first(marks.collect(), lossless, pause);
+            let marks: Vec<u64> =
+                ports.iter().map(|port| kmin.at_port(plan.direction(*port).rate, Some(pause))).collect();
+            let (sum, highest) = (marks.iter().sum::<u64>() * lossless, marks.iter().copied().max().unwrap_or(0));
+            let queues_marked_first = marked_first(marks, lossless, pause);
             let verdict = match () {
                 () if sum < pause => Verdict::Always,
                 () if highest < pause => Verdict::OnePort,

@@ -3,6 +3,7 @@
 
 use crate::traffic::JobInterval;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, PortReport};
 
@@ -40,7 +41,7 @@ pub struct Recording {
     /// Only those that some measure needs.
     pub series: BTreeMap<SeriesKey, Series>,
     /// One per port of the network.
-    pub ports: Vec<PortReport>,
+    pub ports: Arc<Vec<PortReport>>,
     /// Counters of the whole run.
     pub counters: Counters,
     /// The simulated time at which the run ended.
