@@ -7,7 +7,7 @@ use crate::id::{FlowEntryId, PortId};
 use crate::node::port::{BOUNDARY, InFlight};
 use crate::node::stacks::RemoteRecords;
 use crate::part::{Part, kind};
-use xoff_engine::{Key, Table, Time};
+use xoff_engine::{Key, Span, Table, Time};
 
 /// Where the link of a port leads that ends in another part.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +20,34 @@ pub(crate) struct Exit {
 /// A few packets for another part. The part that receives them fills the batch again with what it sends itself, while the
 /// batch is still in the cache; so batches take no more memory than the packets in flight.
 struct Batch<S: Scheme> {
-    items: Vec<(PortId, InFlight)>,
+    /// No packet of it arrives earlier.
+    base: Time,
+    /// When the first arrives of this batch and those that the same part sent after it.
+    earliest: Time,
+    items: Vec<Item>,
     /// What the packets carry, in their order.
     payload: Vec<Payload<S>>,
 }
+
+/// A packet in a batch, and the port at whose link it arrives.
+#[derive(Clone, Copy)]
+struct Item {
+    port: PortId,
+    /// Picoseconds from the base of its batch to its arrival.
+    after: u32,
+    packet: Packet,
+}
+
+const _: () = assert!(size_of::<Item>() == 40, "every packet that crosses is written to one and read from it");
 
 /// Packets in a batch, by the number of parts: where there are many, most neighbours get few in a window.
 fn batch_size(parts: usize) -> usize {
     (4096 / parts).clamp(8, 64)
 }
+
+/// Batches from which on a window is divided, and into how many stretches at most.
+const BATCHES_AT_ONCE: u64 = 8;
+const STRETCHES_MOST: u64 = 8;
 
 /// Empty batches that all parts together keep, at least; and each keeps one for every neighbour.
 const SPARE: usize = 1 << 13;
@@ -58,9 +77,8 @@ pub(crate) struct RemoteQueues<S: Scheme> {
 
 struct Neighbour<S: Scheme> {
     part: u16,
-    /// Packets for it, and when the first of them arrives.
+    /// Packets for it.
     batches: Vec<Batch<S>>,
-    earliest: Time,
 }
 
 impl<S: Scheme> RemoteQueues<S> {
@@ -76,18 +94,28 @@ impl<S: Scheme> RemoteQueues<S> {
         }
     }
 
-    /// The batch that goes next to a neighbour, with room for a packet that arrives then.
+    /// The batch that goes next to a neighbour, with room for a packet that leaves now, and how long after the batch's
+    /// base that arrives.
     #[inline]
-    fn batch_to(&mut self, neighbour: u16, arrives: Time) -> &mut Batch<S> {
+    fn batch_to(&mut self, neighbour: u16, now: Time, arrives: Time) -> (&mut Batch<S>, u32) {
         let queue = &mut self.neighbours[usize::from(neighbour)];
-        queue.earliest = queue.earliest.min(arrives);
-        if queue.batches.last().is_none_or(|batch| batch.items.len() == self.batch_size) {
+        let full = |batch: &Batch<S>| batch.items.len() == self.batch_size || batch.after(arrives).is_none();
+        if queue.batches.last().is_none_or(full) {
             if queue.batches.is_empty() {
                 self.pending.push(neighbour);
             }
-            queue.batches.push(self.spare.pop().unwrap_or_else(|| Batch::new(self.batch_size)));
+            let mut batch = self.spare.pop().unwrap_or_else(|| Batch::new(self.batch_size));
+            // Links of other lengths fit in too, unless this one is very long.
+            batch.base = now;
+            if batch.after(arrives).is_none() {
+                batch.base = arrives;
+            }
+            queue.batches.push(batch);
         }
-        queue.batches.last_mut().expect("one is there")
+        let batch = queue.batches.last_mut().expect("one is there");
+        let after = batch.after(arrives).unwrap_or_default();
+        batch.earliest = batch.earliest.min(arrives);
+        (batch, after)
     }
 
     /// Takes back a batch that was emptied, unless there are enough.
@@ -110,7 +138,7 @@ pub(crate) fn connect<S: Scheme>(parts: &mut [Part<S>]) {
             // From here on by its number among the neighbours.
             exit.part = neighbours.binary_search(&exit.part).map_or(u16::MAX, |number| number as u16);
         }
-        let neighbour = |part| Neighbour { part, batches: Vec::new(), earliest: Time::NEVER };
+        let neighbour = |part| Neighbour { part, batches: Vec::new() };
         part.remote.most_spare = share.max(neighbours.len());
         part.remote.batch_size = size;
         part.remote.neighbours = neighbours.into_iter().map(neighbour).collect();
@@ -119,13 +147,21 @@ pub(crate) fn connect<S: Scheme>(parts: &mut [Part<S>]) {
 
 /// Packets between parts change hands. Each takes them in when it runs next.
 pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
+    for part in parts.iter_mut() {
+        // What a part that did not run has left is older than what comes now.
+        part.remote.inbox.iter_mut().for_each(|batch| batch.earliest = Time::ZERO);
+    }
     for from in 0..parts.len() {
         let mut pending = std::mem::take(&mut parts[from].remote.pending);
         for place in pending.drain(..) {
             let neighbour = &mut parts[from].remote.neighbours[usize::from(place)];
             let to = usize::from(neighbour.part);
             let mut batches = std::mem::take(&mut neighbour.batches);
-            let earliest = std::mem::replace(&mut neighbour.earliest, Time::NEVER);
+            let mut earliest = Time::NEVER;
+            for batch in batches.iter_mut().rev() {
+                earliest = earliest.min(batch.earliest);
+                batch.earliest = earliest;
+            }
             parts[to].next = parts[to].next.min(Key::before(earliest));
             parts[to].remote.inbox.append(&mut batches);
             parts[from].remote.neighbours[usize::from(place)].batches = batches;
@@ -136,7 +172,12 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
 
 impl<S: Scheme> Batch<S> {
     fn new(size: usize) -> Batch<S> {
-        Batch { items: Vec::with_capacity(size), payload: Vec::new() }
+        Batch { base: Time::ZERO, earliest: Time::NEVER, items: Vec::with_capacity(size), payload: Vec::new() }
+    }
+
+    #[inline]
+    fn after(&self, arrives: Time) -> Option<u32> {
+        u32::try_from(arrives.ps().checked_sub(self.base.ps())?).ok()
     }
 }
 
@@ -145,7 +186,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn send_remote(&mut self, port_id: PortId, arrives: Time, packet: &Packet) {
         let exit = self.remote.exits[port_id];
-        let batch = self.remote.batch_to(exit.part, arrives);
+        let (batch, after) = self.remote.batch_to(exit.part, self.now, arrives);
         let mut packet = *packet;
         if packet.extra != NO_EXTRA {
             batch.payload.push(match packet.kind {
@@ -165,40 +206,54 @@ impl<S: Scheme> Part<S> {
                 packet.flow = FlowEntryId::new(self.flows.entries[packet.flow].id);
             }
         }
-        batch.items.push((exit.port, InFlight { arrives, packet }));
+        batch.items.push(Item { port: exit.port, after, packet });
     }
 
-    /// Receives what other parts have sent.
-    pub(crate) fn receive_remote(&mut self) {
+    /// Receives what other parts have sent and arrives before `limit`, at least.
+    pub(crate) fn receive_until(&mut self, limit: Time) {
         let mut inbox = std::mem::take(&mut self.remote.inbox);
-        for mut batch in inbox.drain(..) {
+        for mut batch in inbox.extract_if(.., |batch| batch.earliest < limit) {
             self.empty(&mut batch);
             self.remote.keep(batch);
         }
         self.remote.inbox = inbox;
     }
 
+    /// Receives all that other parts have sent.
+    pub(crate) fn receive_remote(&mut self) {
+        self.receive_until(Time::NEVER);
+    }
+
+    /// Stretches that a window from `start` on is divided into, so that a part receives packets shortly before they
+    /// arrive: those that wait in batches need no room of their own, and it sends on in the batches that it emptied.
+    pub(crate) fn stretches(&self, start: Time, end: Time) -> impl Iterator<Item = Time> + use<S> {
+        let count = (self.remote.inbox.len() as u64 / BATCHES_AT_ONCE).clamp(1, STRETCHES_MOST);
+        let step = end.saturating_since(start).ps() / count;
+        (1..count).map(move |number| Time::from_ps(start.ps() + number * step))
+    }
+
     fn empty(&mut self, batch: &mut Batch<S>) {
         let mut payload = batch.payload.drain(..);
-        for (port_id, item) in &mut batch.items {
-            if item.packet.extra != NO_EXTRA {
-                let packet = &mut item.packet;
+        for Item { port: port_id, after, packet } in &mut batch.items {
+            if packet.extra != NO_EXTRA {
                 match payload.next().expect("one each") {
                     Payload::Message(message) => packet.extra = self.voq_switches.put_message(message),
                     Payload::Feedback(feedback) => packet.extra = self.flows.feedback.insert(feedback),
                     Payload::Int(records) => self.flows.int.insert(&records, packet),
                 }
             }
-            if TableRoute::of(item.packet.route).is_some() {
-                item.packet.flow = self.flows.flows_by_id[&item.packet.flow.get()];
+            if TableRoute::of(packet.route).is_some() {
+                packet.flow = self.flows.flows_by_id[&packet.flow.get()];
             }
+            let arrives = batch.base + Span::from_ps(u64::from(*after));
             let port = &mut self.links.ports[*port_id];
             if port.in_flight.is_empty() {
-                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, port_id.get());
+                self.queue.push_named(arrives, kind::ARRIVE, port.name, port_id.get());
             }
-            self.links.in_flight.push(&mut port.in_flight, item);
+            self.links.in_flight.push_with(&mut port.in_flight, |place| *place = InFlight { arrives, packet: *packet });
         }
         drop(payload);
         batch.items.clear();
+        batch.earliest = Time::NEVER;
     }
 }

@@ -332,6 +332,10 @@ impl<S: Scheme> World<S> {
 
 impl<S: Scheme> Part<S> {
     fn run_until(&mut self, limit: Key) {
+        for end in self.stretches(self.next.time(), limit.time()) {
+            self.receive_until(end);
+            self.run(Key::before(end), u64::MAX);
+        }
         self.receive_remote();
         let (_, pause) = self.run(limit, u64::MAX);
         debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
