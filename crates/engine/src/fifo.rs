@@ -1,26 +1,33 @@
 //! Many queues in one arena: memory follows what is queued in all of them together.
 //!
-//! Items lie in short chunks of one flat array. A queue links the chunks it needs and gives each but its
-//! last back as soon as it is used up, to be reused at once by whichever queue grows next: while it is still
-//! in the cache. A queue that was long once keeps one chunk, a queue never used none.
+//! Items lie in short chunks of one flat array. A queue links the chunks it needs and gives each back as soon as it is
+//! used up, to be reused at once by whichever queue grows next: while it is still in the cache. An empty queue has at
+//! most one.
 
-const NIL: u32 = u32::MAX;
-/// Items per chunk: a few cache lines.
-const CHUNK: u32 = 8;
+/// Items per chunk, as a power of two: a few cache lines, and fewer where there are many pools.
+const SHIFT: u32 = 3;
+const FRUGAL_SHIFT: u32 = 2;
+/// No chunk begins there, though one might.
+const NIL: u32 = u32::MAX << SHIFT;
 
 /// The storage of many [`Fifo`]s.
 #[derive(Debug)]
 pub struct Pool<T> {
     items: Vec<T>,
-    /// Index of the next chunk of the same queue, or of the free list, per chunk.
+    /// First item of the next chunk of the same queue, or of the free list, per chunk.
     next: Vec<u32>,
     free: u32,
+    /// Items per chunk, as a power of two, and less one.
+    shift: u32,
+    mask: u32,
+    /// Whether an empty queue gives its last chunk back too.
+    frugal: bool,
 }
 
 /// One first-in-first-out queue of a [`Pool`]. Always used with the same pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo {
-    /// Where the oldest item lies, and where the next one goes: a chunk is there for it, unless there never was one.
+    /// Where the oldest item lies, and the end of the newest: at the end of a chunk, the next item needs another.
     first: u32,
     end: u32,
     len: u32,
@@ -39,7 +46,7 @@ impl Fifo {
         self.len as usize
     }
 
-    /// Whether nothing is queued; it may still own one chunk of its pool.
+    /// Whether nothing is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -56,8 +63,17 @@ impl<T> Pool<T> {
     /// A pool that need not move before it holds so many items. Room that is not used costs address space, no memory;
     /// and what has never moved has left no holes behind.
     pub fn with_room(items: usize) -> Pool<T> {
-        let next = Vec::with_capacity(items / CHUNK as usize);
-        Pool { items: Vec::with_capacity(items), next, free: NIL }
+        Pool::new(items, SHIFT, false)
+    }
+
+    /// A pool with room for as many items that takes less memory and a few instructions more per item: one of many.
+    pub fn frugal(items: usize) -> Pool<T> {
+        Pool::new(items, FRUGAL_SHIFT, true)
+    }
+
+    fn new(items: usize, shift: u32, frugal: bool) -> Pool<T> {
+        let (next, mask) = (Vec::with_capacity(items >> shift), (1 << shift) - 1);
+        Pool { items: Vec::with_capacity(items), next, free: NIL, shift, mask, frugal }
     }
 }
 
@@ -72,15 +88,12 @@ impl<T: Copy + Default> Pool<T> {
     /// was written in, and the processor then waits for its store buffer.
     #[inline(always)]
     pub fn push_with(&mut self, fifo: &mut Fifo, write: impl FnOnce(&mut T)) {
-        match self.items.get_mut(fifo.end as usize) {
-            Some(place) => write(place),
-            None => write(self.begin(fifo)),
-        }
-        fifo.end += 1;
-        fifo.len += 1;
-        if fifo.end.is_multiple_of(CHUNK) {
+        if fifo.end & self.mask == 0 {
             self.extend(fifo);
         }
+        write(&mut self.items[fifo.end as usize]);
+        fifo.end += 1;
+        fifo.len += 1;
     }
 
     /// The oldest item.
@@ -92,7 +105,7 @@ impl<T: Copy + Default> Pool<T> {
         self.items.get(fifo.first as usize)
     }
 
-    /// Address of the oldest item, for prefetching; of a stale item if the queue is empty.
+    /// Address of the oldest item, for prefetching.
     #[inline(always)]
     pub fn place_of_front(&self, fifo: &Fifo) -> Option<&T> {
         self.items.get(fifo.first as usize)
@@ -104,13 +117,8 @@ impl<T: Copy + Default> Pool<T> {
         debug_assert!(fifo.len > 0);
         fifo.first += 1;
         fifo.len -= 1;
-        if fifo.first.is_multiple_of(CHUNK) {
+        if fifo.first & self.mask == 0 || (self.frugal && fifo.len == 0) {
             self.retire(fifo);
-        }
-        if fifo.len == 0 {
-            // It starts again in the chunk it has.
-            fifo.first -= fifo.first % CHUNK;
-            fifo.end = fifo.first;
         }
     }
 
@@ -128,14 +136,14 @@ impl<T: Copy + Default> Pool<T> {
         (0..fifo.len).map(move |_| {
             let item = &self.items[at as usize];
             at += 1;
-            if at.is_multiple_of(CHUNK) {
-                at = self.next[(at / CHUNK - 1) as usize];
+            if at & self.mask == 0 {
+                at = self.next[(at >> self.shift) as usize - 1];
             }
             item
         })
     }
 
-    /// Forgets what is queued; all chunks but one go back to the pool.
+    /// Forgets what is queued.
     pub fn clear(&mut self, fifo: &mut Fifo) {
         while self.pop(fifo).is_some() {}
     }
@@ -145,42 +153,40 @@ impl<T: Copy + Default> Pool<T> {
         self.items.len()
     }
 
-    /// A place for the first item ever of a queue.
-    #[cold]
-    #[inline(never)]
-    fn begin(&mut self, fifo: &mut Fifo) -> &mut T {
-        fifo.first = self.take_chunk();
-        fifo.end = fifo.first;
-        &mut self.items[fifo.first as usize]
-    }
-
-    /// The last chunk of a queue is full, and gets a successor.
+    /// The last chunk of a queue is full, or it has none.
     #[inline(never)]
     fn extend(&mut self, fifo: &mut Fifo) {
         let chunk = self.take_chunk();
-        self.next[(fifo.end / CHUNK - 1) as usize] = chunk;
+        match fifo.len {
+            0 => fifo.first = chunk,
+            _ => self.next[(fifo.end >> self.shift) as usize - 1] = chunk,
+        }
         fifo.end = chunk;
     }
 
     /// The first chunk of a queue is used up.
     #[inline(never)]
     fn retire(&mut self, fifo: &mut Fifo) {
-        let used_up = fifo.first - CHUNK;
-        let next = &mut self.next[(used_up / CHUNK) as usize];
-        fifo.first = std::mem::replace(next, self.free);
-        self.free = used_up;
+        let used_up = (fifo.first - 1) >> self.shift;
+        let next = std::mem::replace(&mut self.next[used_up as usize], self.free);
+        self.free = used_up << self.shift;
+        if fifo.len == 0 {
+            *fifo = Fifo::default();
+        } else {
+            fifo.first = next;
+        }
     }
 
     /// Where a chunk begins that no queue has.
     fn take_chunk(&mut self) -> u32 {
         if self.free == NIL {
             let chunk = self.items.len() as u32;
-            self.items.resize(self.items.len() + CHUNK as usize, T::default());
+            self.items.resize(self.items.len() + self.mask as usize + 1, T::default());
             self.next.push(NIL);
             return chunk;
         }
         let chunk = self.free;
-        self.free = self.next[(chunk / CHUNK) as usize];
+        self.free = self.next[(chunk >> self.shift) as usize];
         chunk
     }
 }
@@ -193,8 +199,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn several_queues_behave_like_deques(operations in proptest::collection::vec((0usize..3, proptest::option::of(any::<u16>())), 0..if cfg!(miri) { 40 } else { 600 })) {
-            let mut pool = Pool::default();
+        fn several_queues_behave_like_deques(frugal: bool, operations in proptest::collection::vec((0usize..3, proptest::option::of(any::<u16>())), 0..if cfg!(miri) { 40 } else { 600 })) {
+            let mut pool = if frugal { Pool::frugal(0) } else { Pool::default() };
             let mut fifos = [Fifo::default(); 3];
             let mut references: [VecDeque<u16>; 3] = Default::default();
             for (which, operation) in operations {
@@ -220,7 +226,7 @@ mod tests {
             }
             pool.clear(fifo);
         }
-        let most = 1000 + 101 * CHUNK as usize;
+        let most = 1000 + (101 << SHIFT);
         assert!(pool.capacity() <= most, "one long queue at a time: room for {}", pool.capacity());
     }
 }

@@ -2,6 +2,10 @@
 
 use crate::table::Id;
 
+/// Slots from which on a slab grows by a quarter and not to double its size: there are many slabs, and what is not used
+/// of them adds up.
+const LARGE: usize = 64;
+
 /// Values addressed by a stable id.
 #[derive(Debug)]
 pub struct Slab<I, T> {
@@ -24,6 +28,9 @@ impl<I: Id, T> Slab<I, T> {
                 id
             }
             None => {
+                if self.slots.len() == self.slots.capacity() && self.slots.len() >= LARGE {
+                    self.slots.reserve_exact(self.slots.len() / 4);
+                }
                 self.slots.push(Some(value));
                 I::at(self.slots.len() - 1)
             }

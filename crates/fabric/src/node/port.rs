@@ -67,19 +67,32 @@ pub struct LinkTypes {
     rates: Arc<Rates>,
     list: Table<LinkTypeId, LinkType>,
     numbers: HashMap<(u64, u64), LinkTypeId>,
+    /// The one asked for last: ports in a row are mostly alike.
+    latest: Option<((u64, u64), LinkTypeId)>,
     /// Of those at which serialisation is laborious: times by frame size, those that were needed.
     known: Table<LinkTypeId, Vec<Span>>,
 }
 
 impl LinkTypes {
     pub fn new(rates: &Arc<Rates>) -> LinkTypes {
-        LinkTypes { rates: Arc::clone(rates), list: Table::default(), numbers: HashMap::new(), known: Table::default() }
+        LinkTypes {
+            rates: Arc::clone(rates),
+            list: Table::default(),
+            numbers: HashMap::new(),
+            latest: None,
+            known: Table::default(),
+        }
     }
 
     pub fn number(&mut self, rate: LinkRate, delay: Span) -> LinkTypeId {
         let what = (rate.rate().bps(), delay.ps());
+        if let Some((_, number)) = self.latest.filter(|(of, _)| *of == what) {
+            return number;
+        }
         let link_type = || LinkType { rate, rate_id: self.rates.id(rate.rate()), delay };
-        *self.numbers.entry(what).or_insert_with(|| self.list.push(link_type()))
+        let number = *self.numbers.entry(what).or_insert_with(|| self.list.push(link_type()));
+        self.latest = Some((what, number));
+        number
     }
 
     /// How long `wire_bytes` take onto the link of a port, and along it.
@@ -186,7 +199,7 @@ impl Port {
     }
 }
 
-/// One egress queue (port, class): what changes with every packet in one cache line, the rest in another.
+/// One egress queue (port, class): what changes with every packet, in one cache line.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Queue {
@@ -201,6 +214,13 @@ pub struct Queue {
     /// Last time a packet left; what the watchdog and the deadlock check look at.
     pub moved_at: Time,
     pub marks: u64,
+}
+
+const _: () = assert!(size_of::<Queue>() == 64, "what is seldom read is in its `QueueHistory`");
+
+/// Drops and pauses of an egress queue: most have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueHistory {
     pub drops: u64,
     pub paused_since: Time,
     pub paused_total: Span,

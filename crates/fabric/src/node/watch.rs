@@ -37,8 +37,8 @@ pub struct Responses {
 /// What is written down of the ports of a part for whoever watches over them.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Per port.
-    pub frames: Table<PortId, PfcFrames>,
+    /// Per port, as far as any has sent or received one.
+    frames: Table<PortId, PfcFrames>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
     pub(crate) last_pause: Table<QueueId, Time>,
     /// Frames on their way out when the rate of their port changed: when they have left, and the rate they are sent with.
@@ -49,6 +49,14 @@ pub struct Watch {
 }
 
 impl Watch {
+    pub fn frames(&self, port: PortId) -> PfcFrames {
+        self.frames.get(port).copied().unwrap_or_default()
+    }
+
+    pub fn frames_mut(&mut self, port: PortId) -> &mut PfcFrames {
+        self.frames.reach(port, PfcFrames::default)
+    }
+
     #[inline]
     pub(crate) fn last_pause_at(&mut self, queue: QueueId, now: Time) {
         if let Some(at) = self.last_pause.get_mut(queue) {

@@ -51,8 +51,8 @@ impl<S: Scheme> Part<S> {
             self.watch.responses.orders.remove(&QueueId::of(port, class, self.classes));
             self.set_paused(port, class, false);
         }
-        self.watch.frames[port].advertised = 0;
-        self.watch.frames[port].heard = 0;
+        let frames = self.watch.frames_mut(port);
+        (frames.advertised, frames.heard) = (0, 0);
         self.links.ports[port].pfc_due = 0;
         if !self.links.ports[port].has(AT_HOST) {
             for class in 0..self.classes as u8 {
@@ -70,7 +70,7 @@ impl<S: Scheme> Part<S> {
         }
         let queue_id = QueueId::of(port, class, self.classes);
         while let Some(packet) = self.take_from(port, class) {
-            self.egress.queues[queue_id].drops += 1;
+            self.egress.history_mut(queue_id).drops += 1;
             self.counters.drops_fault += 1;
             if self.links.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {
                 self.links.ports[port].queued_bytes -= u64::from(packet.frame_bytes);

@@ -33,7 +33,7 @@ use crate::network::plan::Plan;
 use crate::node::host::Host;
 use crate::node::port::{
     AT_HOST, BOUNDARY, CAPTURED, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, InFlight, LOSSY_LINK, Port, Queue,
-    REMOTE, TO_HOST,
+    QueueHistory, REMOTE, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
@@ -186,10 +186,9 @@ impl<S: Scheme> Part<S> {
     fn touch_next(&self) {
         if let Some(next) = self.queue.front()
             && let Some(port) = self.links.ports.get(PortId::new(next.index()))
+            && let Some(item) = self.links.in_flight.place_of_front(&port.in_flight)
         {
-            if let Some(item) = self.links.in_flight.place_of_front(&port.in_flight) {
-                std::hint::black_box(item.arrives);
-            }
+            std::hint::black_box(item.arrives);
         }
     }
 
@@ -534,10 +533,10 @@ impl<S: Scheme> Part<S> {
         at
     }
 
-    pub(crate) fn port_reports(&mut self) -> Vec<PortReport> {
+    /// Writes the reports of its ports to their places among those of the network.
+    pub(crate) fn report_ports(&mut self, reports: &mut [PortReport]) {
         let now = self.now;
         let length = now.ps().max(1) as f64;
-        let mut reports = Vec::with_capacity(self.links.ports.len());
         for port_id in self.links.ports.ids() {
             let port = &self.links.ports[port_id];
             if port.has(REMOTE) {
@@ -545,7 +544,7 @@ impl<S: Scheme> Part<S> {
             }
             let at_host = port.has(AT_HOST);
             let paused = port.paused;
-            let pfc = &self.watch.frames[port_id];
+            let pfc = self.watch.frames(port_id);
             let wraps = self.links.wraps.get(&port_id).copied().unwrap_or(0);
             let mut report = PortReport {
                 port: port.name,
@@ -557,15 +556,17 @@ impl<S: Scheme> Part<S> {
                 classes: Vec::with_capacity(self.classes),
             };
             for class in 0..self.classes as u8 {
-                let queue = &mut self.egress.queues[QueueId::of(port_id, class, self.classes)];
+                let queue_id = QueueId::of(port_id, class, self.classes);
+                let queue = &mut self.egress.queues[queue_id];
                 queue.settle(now);
-                let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
+                let history = self.egress.histories.get(queue_id).copied().unwrap_or_default();
+                let open = if paused & (1 << class) != 0 { now - history.paused_since } else { Span::ZERO };
                 let mut row = ClassReport {
                     queue_bytes_peak: queue.peak_bytes,
                     queue_bytes_mean: queue.area / length,
-                    paused: queue.paused_total + open,
+                    paused: history.paused_total + open,
                     marks: queue.marks,
-                    drops: queue.drops,
+                    drops: history.drops,
                     ..ClassReport::default()
                 };
                 if !at_host {
@@ -573,9 +574,9 @@ impl<S: Scheme> Part<S> {
                 }
                 report.classes.push(row);
             }
-            reports.push(report);
+            let place = report.port as usize;
+            reports[place] = report;
         }
-        reports
     }
 
     /// Flows that have not ended, with their numbers, where their senders are.
@@ -592,6 +593,10 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     pub(crate) fn queue(&self, port: PortId, class: u8) -> &Queue {
         &self.egress.queues[QueueId::of(port, class, self.classes)]
+    }
+
+    pub(crate) fn history(&self, port: PortId, class: u8) -> QueueHistory {
+        self.egress.history(QueueId::of(port, class, self.classes))
     }
 
     pub(crate) fn buffer_of(&self, port: PortId) -> &Buffer {

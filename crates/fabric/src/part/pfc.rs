@@ -115,7 +115,7 @@ impl<S: Scheme> Part<S> {
                 }
             }
         }
-        let frames = &mut self.watch.frames[port_id];
+        let frames = self.watch.frames_mut(port_id);
         // A PAUSE taken back before it left need not be followed by a RESUME.
         due &= on | frames.advertised;
         if due == 0 {
@@ -149,7 +149,7 @@ impl<S: Scheme> Part<S> {
                 continue;
             }
             let pause = on & (1 << class) != 0;
-            let heard = &mut self.watch.frames[port_id].heard;
+            let heard = &mut self.watch.frames_mut(port_id).heard;
             *heard = (*heard & !(1 << class)) | u8::from(pause) << class;
             if self.plan.run.record_pfc_frames {
                 self.records.frame_ranks.extend(self.records.rank);
@@ -176,7 +176,7 @@ impl<S: Scheme> Part<S> {
     fn obey(&mut self, port_id: PortId, class: u8, pause: bool, lasts: Time) {
         if pause && lasts != Time::NEVER {
             let until = self.now + (lasts - Time::ZERO);
-            self.egress.queues[QueueId::of(port_id, class, self.classes)].paused_until = until;
+            self.egress.history_mut(QueueId::of(port_id, class, self.classes)).paused_until = until;
             self.push_pause_timer(until, port_id, class);
         }
         let port = &self.links.ports[port_id];
@@ -201,7 +201,7 @@ impl<S: Scheme> Part<S> {
             let (port, class) = queue_id.port_and_class(self.classes);
             self.obey(port, class, order.pause, order.lasts);
         }
-        if self.egress.queues[queue_id].paused_until == self.now {
+        if self.egress.history(queue_id).paused_until == self.now {
             let (port, class) = queue_id.port_and_class(self.classes);
             self.set_paused(port, class, false);
         }
@@ -211,11 +211,10 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn set_paused(&mut self, port_id: PortId, class: u8, pause: bool) {
         let bit = 1 << class;
         let queue_id = QueueId::of(port_id, class, self.classes);
-        let queue = &mut self.egress.queues[queue_id];
         let port = &mut self.links.ports[port_id];
         if pause {
             self.watch.last_pause_at(queue_id, self.now);
-            if queue.storm == Storm::Forwarding {
+            if self.egress.history(queue_id).storm == Storm::Forwarding {
                 return;
             }
         }
@@ -223,10 +222,11 @@ impl<S: Scheme> Part<S> {
             return;
         }
         port.paused ^= bit;
+        let history = self.egress.history_mut(queue_id);
         if pause {
-            queue.paused_since = self.now;
+            history.paused_since = self.now;
         } else {
-            queue.paused_total += self.now - queue.paused_since;
+            history.paused_total += self.now - history.paused_since;
             port.flags |= MARKED_OR_RESUMED;
         }
         if port.hooks.has(Hooks::PAUSE) {
@@ -251,7 +251,7 @@ impl<S: Scheme> Part<S> {
 
     /// Timed signalling: schedules the next refresh of a PAUSE, unless one is scheduled.
     pub(crate) fn arm_refresh(&mut self, port_id: PortId, class: u8) {
-        let refreshing = &mut self.watch.frames[port_id].refreshing;
+        let refreshing = &mut self.watch.frames_mut(port_id).refreshing;
         if let Signalling::Timed { refresh, .. } = self.switches[self.links.ports[port_id].switch()].signalling
             && *refreshing & (1 << class) == 0
         {
@@ -279,7 +279,7 @@ impl<S: Scheme> Part<S> {
             }
             return;
         }
-        self.watch.frames[port_id].refreshing &= !(1 << class);
+        self.watch.frames_mut(port_id).refreshing &= !(1 << class);
         if !self.ingress(port_id, class).pausing {
             return;
         }

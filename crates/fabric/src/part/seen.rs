@@ -48,9 +48,9 @@ impl<S: Scheme> Part<S> {
         let mut counts = PortCounts { tx_bytes: self.sent_bytes(id, now), ..PortCounts::default() };
         let mut queue_bytes = 0;
         for class in 0..self.classes as u8 {
-            let queue = self.queue(id, class);
-            let open = if port.paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
-            counts.paused = counts.paused.max(queue.paused_total + open);
+            let (queue, history) = (self.queue(id, class), self.history(id, class));
+            let open = if port.paused & (1 << class) != 0 { now - history.paused_since } else { Span::ZERO };
+            counts.paused = counts.paused.max(history.paused_total + open);
             counts.marks += queue.marks;
             queue_bytes += queue.bytes;
         }

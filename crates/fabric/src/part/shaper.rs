@@ -121,7 +121,7 @@ impl<S: Scheme> Part<S> {
     /// Whether the egress takes nothing from the flow now.
     fn must_wait(&self, flow: FlowEntryId, egress: PortId, class: u8) -> bool {
         let (port, queue) = (&self.links.ports[egress], self.queue(egress, class));
-        if port.has(DOWN) || queue.storm == Storm::Dropping {
+        if port.has(DOWN) || self.history(egress, class).storm == Storm::Dropping {
             return false; // It takes everything, for good.
         }
         let full =
@@ -168,8 +168,8 @@ impl<S: Scheme> Part<S> {
         let queue_id = QueueId::of(egress, packet.class, self.classes);
         let port = &self.links.ports[egress];
         let owner = port.switch();
-        if port.has(DOWN) || self.egress.queues[queue_id].storm == Storm::Dropping {
-            self.egress.queues[queue_id].drops += 1;
+        if port.has(DOWN) || self.egress.history(queue_id).storm == Storm::Dropping {
+            self.egress.history_mut(queue_id).drops += 1;
             self.counters.drops_fault += 1;
             self.release(owner, &packet);
             self.lose(&packet);

@@ -7,7 +7,7 @@ use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, FlowEntryId, PortId, QueueId, ReceiverId, SenderId};
 use crate::network::route::Routes;
-use crate::node::port::{InFlight, LinkTypes, Port, Queue};
+use crate::node::port::{InFlight, LinkTypes, Port, Queue, QueueHistory};
 use crate::part::FlowEvent;
 use crate::part::route_storage::RouteStorage;
 use std::collections::HashMap;
@@ -42,6 +42,7 @@ pub(crate) struct Links {
     pub(crate) in_flight: Pool<InFlight>,
     pub(crate) gap_bytes: u32,
     pub(crate) pfc_frame: u16,
+    /// Empty if no link loses frames.
     pub(crate) loss: Table<PortId, f64>,
     pub(crate) loss_rng: Table<PortId, Rng>,
 }
@@ -53,6 +54,8 @@ pub(crate) struct EgressQueues {
     pub(crate) queues: Table<QueueId, Queue>,
     /// What each adds to the identifier of a path.
     pub(crate) names: Table<QueueId, u16>,
+    /// As far as any queue was paused or dropped a packet.
+    pub(crate) histories: Table<QueueId, QueueHistory>,
     pub(crate) strict: u8,
     pub(crate) quantum: Vec<i64>,
     /// Deficit round-robin of ports with weighted classes.
@@ -62,16 +65,50 @@ pub(crate) struct EgressQueues {
     pub(crate) round_robin: bool,
 }
 
+impl EgressQueues {
+    pub(crate) fn history(&self, queue: QueueId) -> QueueHistory {
+        self.histories.get(queue).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn history_mut(&mut self, queue: QueueId) -> &mut QueueHistory {
+        self.histories.reach(queue, QueueHistory::default)
+    }
+}
+
 /// Congestion points of all ports.
 pub(crate) struct CongestionPoints<S: Scheme> {
     pub(crate) cps: Table<CpId, S::Cp>,
     /// By port: its first congestion point.
     pub(crate) cp_bases: Table<PortId, CpId>,
-    pub(crate) cp_due: Table<CpId, Time>,
+    /// As far as any has a timer.
+    cp_due: Table<CpId, Time>,
     pub(crate) cp_owner: Table<CpId, (PortId, u8)>,
     /// Names that order the timers of congestion points, independent of other schemes.
     pub(crate) cp_names: Table<CpId, u32>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
+}
+
+impl<S: Scheme> CongestionPoints<S> {
+    /// Room for so many congestion points of so many ports.
+    pub(crate) fn with_capacity(ports: usize, points: usize) -> CongestionPoints<S> {
+        CongestionPoints {
+            cps: Vec::with_capacity(points).into(),
+            cp_bases: Vec::with_capacity(ports).into(),
+            cp_due: Table::default(),
+            cp_owner: Vec::with_capacity(points).into(),
+            cp_names: Vec::with_capacity(points).into(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// When the timer event that counts is due; others are stale.
+    pub(crate) fn due(&self, cp: CpId) -> Time {
+        self.cp_due.get(cp).copied().unwrap_or(Time::NEVER)
+    }
+
+    pub(crate) fn due_mut(&mut self, cp: CpId) -> &mut Time {
+        self.cp_due.reach(cp, || Time::NEVER)
+    }
 }
 
 /// Ends of flows, flow entries, and what packets carry beside themselves.

@@ -153,7 +153,7 @@ impl<S: Scheme> Part<S> {
                 true
             }
             Admission::Dropped => {
-                self.egress.queues[QueueId::of(egress, packet.class, self.classes)].drops += 1;
+                self.egress.history_mut(QueueId::of(egress, packet.class, self.classes)).drops += 1;
                 self.counters.drops_lossy += 1;
                 false
             }
@@ -168,10 +168,11 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn takes_nothing(&mut self, egress: PortId, class: u8) -> bool {
-        let queue = &mut self.egress.queues[QueueId::of(egress, class, self.classes)];
-        let drops = self.links.ports[egress].has(DOWN) || queue.storm == Storm::Dropping;
-        queue.drops += u64::from(drops);
-        self.counters.drops_fault += u64::from(drops);
+        let drops = self.links.ports[egress].has(DOWN) || self.history(egress, class).storm == Storm::Dropping;
+        if drops {
+            self.egress.history_mut(QueueId::of(egress, class, self.classes)).drops += 1;
+            self.counters.drops_fault += 1;
+        }
         drops
     }
 
@@ -183,7 +184,7 @@ impl<S: Scheme> Part<S> {
         let (local, class) = (usize::from(packet.ingress), packet.class);
         let port = switch.ports[local];
         self.counters.drops_lossless += 1;
-        self.egress.queues[QueueId::of(port, class, self.classes)].drops += 1;
+        self.egress.history_mut(QueueId::of(port, class, self.classes)).drops += 1;
         if self.plan.run.allow_drops || self.records.failure.is_some() {
             return;
         }
@@ -418,10 +419,10 @@ impl<S: Scheme> Part<S> {
     }
 
     pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
-        if self.points.cp_due[cp] != self.now {
+        if self.points.due(cp) != self.now {
             return;
         }
-        self.points.cp_due[cp] = Time::NEVER;
+        *self.points.due_mut(cp) = Time::NEVER;
         let (port, class) = self.points.cp_owner[cp];
         let view = self.view(port, class);
         let notices = &mut self.points.notices;
@@ -453,9 +454,9 @@ impl<S: Scheme> Part<S> {
 
     fn arm_cp_timer(&mut self, cp: CpId) {
         if let Some(at) = self.points.cps[cp].timer()
-            && at < self.points.cp_due[cp]
+            && at < self.points.due(cp)
         {
-            self.points.cp_due[cp] = at;
+            *self.points.due_mut(cp) = at;
             self.queue.push_named(at, kind::CP_TIMER, self.points.cp_names[cp], cp.get());
         }
     }
@@ -478,8 +479,7 @@ impl<S: Scheme> Part<S> {
         // A flow that was moved off this port since hears nothing from it.
         let detours =
             self.flows.details.get(entry.sender).into_iter().flat_map(|details| details.detours.iter().copied());
-        let mut routes = self.flows.route_storage[flow].forward.iter().copied().chain(detours);
-        let way = routes.find_map(|(route, hops)| {
+        let way = self.flows.route_storage[flow].forward().chain(detours).find_map(|(route, hops)| {
             let path = &self.paths.route_ports[route as usize..route as usize + usize::from(hops)];
             let hop = path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0)?;
             // The first port is taken here; the cursor is at the one after it.

@@ -6,14 +6,12 @@ use crate::id::{PortId, QueueId, SwitchId};
 use crate::network::pfc;
 use crate::network::plan::{Signalling, WatchdogAction};
 use crate::node::port::Storm;
-use crate::node::watch::PfcFrames;
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Span, Time};
 
 impl<S: Scheme> Part<S> {
-    /// Makes room for what is written down of ports, and starts the watchdogs.
+    /// Notes how long ports take to obey, and starts the watchdogs.
     pub(crate) fn start_watch(&mut self) {
-        self.watch.frames = vec![PfcFrames::default(); self.links.ports.len()].into();
         let delays: Vec<Span> = self.links.ports.iter().map(|port| pfc::response(&self.plan, port.name)).collect();
         if delays.iter().any(|delay| *delay > Span::ZERO) {
             self.watch.responses.delays = delays.into();
@@ -35,10 +33,10 @@ impl<S: Scheme> Part<S> {
         for port in ports {
             for class in 0..self.classes as u8 {
                 let queue_id = QueueId::of(port, class, self.classes);
-                let queue = &self.egress.queues[queue_id];
+                let (queue, history) = (&self.egress.queues[queue_id], self.egress.history(queue_id));
                 let paused = self.links.ports[port].paused & (1 << class) != 0;
-                if queue.storm == Storm::No {
-                    let since = queue.paused_since.max(queue.moved_at);
+                if history.storm == Storm::No {
+                    let since = history.paused_since.max(queue.moved_at);
                     let held = queue.bytes > 0 || self.awaiting(port, class).next().is_some();
                     if paused && held && self.now.saturating_since(since) >= watchdog.detect {
                         self.begin_storm(port, class, watchdog.action);
@@ -55,13 +53,13 @@ impl<S: Scheme> Part<S> {
     /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
     fn still_advertised(&self, port: PortId, class: u8) -> bool {
         let signalling = self.switches[self.links.ports[port].switch()].signalling;
-        signalling == Signalling::OnOff && self.watch.frames[port].heard & (1 << class) != 0
+        signalling == Signalling::OnOff && self.watch.frames(port).heard & (1 << class) != 0
     }
 
     fn begin_storm(&mut self, port: PortId, class: u8, action: WatchdogAction) {
         self.counters.watchdog_storms += 1;
         self.switches[self.links.ports[port].switch()].storms += 1;
-        let queue = &mut self.egress.queues[QueueId::of(port, class, self.classes)];
+        let queue = self.egress.history_mut(QueueId::of(port, class, self.classes));
         // Until it ends the record holds what was dropped before it.
         self.records.storm_ranks.extend(self.records.rank);
         let name = self.links.ports[port].name;
@@ -81,7 +79,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn end_storm(&mut self, port: PortId, class: u8) {
-        let queue = &mut self.egress.queues[QueueId::of(port, class, self.classes)];
+        let queue = self.egress.history_mut(QueueId::of(port, class, self.classes));
         queue.storm = Storm::No;
         self.switches[self.links.ports[port].switch()].storms -= 1;
         let ours = |(at, storm): &&mut (PortId, StormRecord)| (*at, storm.class, storm.until) == (port, class, None);
@@ -96,7 +94,7 @@ impl<S: Scheme> Part<S> {
         let so_far = |&(port, storm): &(PortId, StormRecord)| {
             let drops = match storm.until {
                 Some(_) => storm.drops,
-                None => self.queue(port, storm.class).drops - storm.drops,
+                None => self.history(port, storm.class).drops - storm.drops,
             };
             StormRecord { drops, ..storm }
         };

@@ -36,6 +36,9 @@ use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span,
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
 
+/// Parts from which on what each keeps for later adds up.
+const MANY_PARTS: usize = 64;
+
 /// What the queues of a port add to the identifier of a path.
 fn names_in_path(port: u32, classes: usize) -> impl Iterator<Item = u16> {
     (0..classes as u8).map(move |class| name_in_path(queue_number(port, class, 0)))
@@ -259,18 +262,19 @@ impl<S: Scheme> Part<S> {
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             links: Links {
                 ports: Vec::with_capacity(ports).into(),
-                in_flight: Pool::with_room(own_ports * ROOM),
+                in_flight: new_pool(layout, own_ports),
                 gap_bytes: sizes.gap_bytes,
                 pfc_frame: sizes.pfc_bytes as u16,
                 link_types: LinkTypes::new(&layout.rates),
                 wraps: Default::default(),
-                loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
+                loss: Table::default(),
                 loss_rng: Table::default(),
             },
             egress: EgressQueues {
-                queued: Pool::with_room(own_ports * ROOM),
+                queued: new_pool(layout, own_ports),
                 queues: (0..ports * classes).map(|_| Queue::default()).collect(),
                 names: names.iter().flat_map(|&port| names_in_path(port, classes)).collect(),
+                histories: Table::default(),
                 strict: mask(Service::Strict),
                 quantum: services().map(quantum).collect(),
                 deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),
@@ -282,14 +286,7 @@ impl<S: Scheme> Part<S> {
             classes,
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
-            points: CongestionPoints {
-                cp_bases: Vec::with_capacity(ports).into(),
-                cps: Vec::with_capacity(own_cps).into(),
-                cp_due: Table::default(),
-                cp_owner: Vec::with_capacity(own_cps).into(),
-                cp_names: Vec::with_capacity(own_cps).into(),
-                notices: Vec::new(),
-            },
+            points: CongestionPoints::with_capacity(ports, own_cps),
             flows: Flows {
                 senders: Slab::default(),
                 receivers: Slab::default(),
@@ -308,16 +305,17 @@ impl<S: Scheme> Part<S> {
         };
         part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire_bytes });
         part.build_voq_switches(mtu_wire_bytes);
-        part.points.cp_due = vec![Time::NEVER; part.points.cps.len()].into();
         part.build_losses(names);
         part
     }
 
-    /// Random numbers for links, if any loses frames or will.
+    /// Losses and random numbers of links, if any loses frames or will.
     fn build_losses(&mut self, names: &[u32]) {
         let plan = &self.plan;
-        let loses = |fault: &Fault| matches!(fault.what, FaultKind::Loss { .. });
-        if self.links.loss.iter().any(|&loss| loss > 0.0) || plan.faults.iter().any(loses) {
+        let loss = |name: &u32| plan.direction(*name).loss;
+        let will_lose = |fault: &Fault| matches!(fault.what, FaultKind::Loss { .. });
+        if names.iter().any(|name| loss(name) > 0.0) || plan.faults.iter().any(will_lose) {
+            self.links.loss = names.iter().map(loss).collect();
             self.links.loss_rng = names.iter().map(|&name| stream(plan.seed, "wire loss", u64::from(name))).collect();
         }
     }
@@ -473,6 +471,12 @@ fn new_nodes(
         }
     }
     (hosts, switches)
+}
+
+/// Room for the packets of so many ports.
+fn new_pool<T>(layout: &Layout, ports: usize) -> Pool<T> {
+    let new = if layout.parts() < MANY_PARTS { Pool::with_room } else { Pool::frugal };
+    new(ports * ROOM)
 }
 
 fn quantum(service: Service) -> i64 {

@@ -12,7 +12,7 @@ use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::FlowEntry;
 use crate::id::{FlowEntryId, FlowStateId, PortId, ReceiverId, SenderId, SourceId};
 use crate::network::plan::peer;
-use crate::part::route_storage::RouteStorage;
+use crate::part::route_storage::{RouteStorage, Segment};
 use crate::run::World;
 use xoff_engine::Key;
 
@@ -169,14 +169,12 @@ impl<S: Scheme> World<S> {
             let entry = self.entry_in(flow_state, segment.part);
             let part = &mut self.parts[usize::from(segment.part)];
             part.fill_block(segment.block, &words);
-            let storage = &mut part.flows.route_storage[entry];
-            // Most have one there and one back, and there may be a million flows.
-            storage.blocks.reserve_exact(1);
-            storage.blocks.push((segment.block, words.len() as u8));
-            if forward {
-                storage.forward.reserve_exact(1);
-                storage.forward.push((segment.route, segment.hops));
-            }
+            part.flows.route_storage[entry].add(Segment {
+                block: segment.block,
+                len: words.len() as u8,
+                before: (segment.route - segment.block) as u8,
+                forward: if forward { segment.hops } else { 0 },
+            });
         }
         let ends = [segments.first(), segments.last()];
         ends.map(|segment| segment.map_or((0, 0), |segment| (segment.route, segment.hops)))
@@ -210,7 +208,7 @@ impl<S: Scheme> World<S> {
     /// The flow uses other paths from now on; packets on the old ones may still walk them.
     pub(crate) fn leave_paths(&mut self, flow_state: FlowStateId) {
         for (part, entry) in self.flow_states[flow_state].entries() {
-            self.parts[usize::from(part)].flows.route_storage[entry].forward.clear();
+            self.parts[usize::from(part)].flows.route_storage[entry].leave();
         }
     }
 

@@ -382,8 +382,8 @@ impl<S: Scheme> World<S> {
 
     /// What every port did, with queues settled to now.
     pub fn port_reports(&mut self) -> Vec<PortReport> {
-        let mut reports: Vec<PortReport> = self.parts.iter_mut().flat_map(|part| part.port_reports()).collect();
-        reports.sort_by_key(|report| report.port);
+        let mut reports = vec![PortReport::default(); self.state.plan.ports()];
+        self.parts.iter_mut().for_each(|part| part.report_ports(&mut reports));
         reports
     }
 

@@ -94,11 +94,12 @@ impl<S: Scheme> World<S> {
             }
             ProbeTarget::Paused { .. } => {
                 let paused = owner.paused & (1 << class) != 0;
-                current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
+                let history = part.history(port, class);
+                current.paused = history.paused_total + if paused { now - history.paused_since } else { Span::ZERO };
                 (Metric::PausedFraction, per_second((current.paused - last.paused).as_s()))
             }
             ProbeTarget::PauseRate { .. } => {
-                let frames = &part.watch.frames[port];
+                let frames = part.watch.frames(port);
                 current.frames = frames.pause + frames.refresh;
                 (Metric::PauseRate, per_second((current.frames - last.frames) as f64))
             }
