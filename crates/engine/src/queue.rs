@@ -29,7 +29,7 @@ const NIL: u32 = u32::MAX;
 const SHORT: usize = 16;
 /// Bits of a key for the place in one of two chunks, and the width of buckets from which on a key has no room for times.
 const PLACE_BITS: u32 = 4;
-/// Of a place: in the second chunk.
+/// The bit of a place that says the second chunk.
 const SECOND: u32 = 1 << (PLACE_BITS - 1);
 const WIDE: u32 = u32::BITS - PLACE_BITS;
 const FIRST_BUCKETS: usize = 4096;
@@ -259,7 +259,7 @@ impl EventQueue {
         self.heads[slot] = index;
     }
 
-    /// The same where no chunk is free.
+    /// Adds a chunk for the first event of a chunk, where none is free.
     #[cold]
     #[inline(never)]
     fn add_chunk(&mut self, slot: usize, next: u32, event: Event) {
@@ -315,7 +315,7 @@ impl EventQueue {
         chunk.sort_into(self.shift, places)
     }
 
-    /// The same where far events fall into the bucket.
+    /// Takes a bucket into which far events fall.
     #[cold]
     #[inline(never)]
     fn take_far(&mut self, bucket: u64, near_too: bool) -> u32 {
@@ -336,7 +336,7 @@ impl EventQueue {
         sort_by_time(&mut self.current[..self.left])
     }
 
-    /// The same where they are in two chunks.
+    /// Takes the events of two chunks.
     #[inline(never)]
     fn take_two(&mut self, head: u32) -> u32 {
         let first = &self.chunks[head as usize];
@@ -368,7 +368,7 @@ impl EventQueue {
         ties
     }
 
-    /// The same where they are in more.
+    /// Takes the events of three chunks or more.
     #[inline(never)]
     fn take_many(&mut self, head: u32) -> u32 {
         self.current.clear();

@@ -260,7 +260,7 @@ impl<S: Scheme> Part<S> {
         self.inspect_as(port_id, packet, self.links.ports[port_id].hooks);
     }
 
-    /// The same for a port of which the hooks are known.
+    /// [`Part::inspect`] for a port whose hooks are known.
     #[inline(always)]
     fn inspect_as(&mut self, port_id: PortId, packet: &mut Packet, hooks: Hooks) {
         if hooks.has(Hooks::STAMP) && packet.kind == Kind::Data {
