@@ -51,10 +51,10 @@ pub fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     (longest, largest)
 }
 
-/// Edges with their hosts. The farthest hosts of an edge stand for the longest round trip, the nearest, which are the
+/// Edges with their hosts. The farthest hosts of an edge give the longest round trip, the nearest, which are the
 /// fastest, for the largest product.
 struct Edges {
-    /// By edge, the farthest host first.
+    /// Hosts of each edge, the farthest first.
     hosts: Rows<u32>,
     /// Hosts without a switch, each with the other end of its link.
     back_to_back: Vec<(u32, u32)>,
@@ -91,7 +91,7 @@ impl Edges {
         [hosts[0], hosts[hosts.len() - 1]].map(|host| directions(plan, routes.host_port(host)))
     }
 
-    /// Pairs of hosts at different edges: of each piece all pairs, unless some stand for all.
+    /// Pairs of hosts at different edges: of each piece all pairs, unless some represent all.
     fn pair_up(&self, plan: &Plan, routes: &Routes, pairs: &mut Vec<(u32, u32)>) {
         let ends = |edge: u32| {
             let hosts = self.hosts.of(edge);
@@ -123,7 +123,7 @@ impl Edges {
         }
     }
 
-    /// By piece of the network: whether paths that go equally high take equally long. They do in a regular piece in
+    /// Whether, for each piece of the network, paths that go equally high take equally long. They do in a regular piece in
     /// which the links of a tier are alike, and the hosts of one edge those of another.
     fn alike(&self, plan: &Plan, routes: &Routes) -> Vec<bool> {
         let pieces = (0..routes.edges() as u32).map(|edge| routes.piece_of(edge) + 1).max().unwrap_or(0);

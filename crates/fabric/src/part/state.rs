@@ -54,7 +54,7 @@ pub(crate) struct EgressQueues {
     pub(crate) queues: Table<QueueId, Queue>,
     /// What each adds to the identifier of a path.
     pub(crate) names: Table<QueueId, u16>,
-    /// As far as any queue was paused or dropped a packet.
+    /// What queues keep of pauses and drops, up to the last queue that has any.
     pub(crate) histories: Table<QueueId, QueueHistory>,
     pub(crate) strict: u8,
     pub(crate) quantum: Vec<i64>,

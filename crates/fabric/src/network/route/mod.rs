@@ -217,7 +217,7 @@ impl Routes {
         self.is_regular(piece).then(|| (piece, below.min(above), below < above))
     }
 
-    /// Pairs of edges of regular pieces that stand for all others, as far as paths differ in how high they go.
+    /// Pairs of edges of regular pieces that represent all others, as far as paths differ in how high they go.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (u32, u32)> {
         self.tiers.spans().filter(|&(edge, _)| self.is_regular(self.piece_of(edge)))
     }

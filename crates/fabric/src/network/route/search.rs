@@ -5,7 +5,7 @@ use crate::network::route::tiers::{Links, NONE};
 
 /// A search from an edge, with room to be used again.
 pub(super) struct Search {
-    /// By switch: hops to the edge, and how many switches were met before.
+    /// Each switch with hops to the edge, and how many switches were met before.
     distance: Vec<u32>,
     met: Vec<u32>,
     /// Switches that have a way, as they are met.

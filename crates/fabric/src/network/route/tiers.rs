@@ -21,19 +21,19 @@ pub(super) type Links = Rows<(u32, u32)>;
 /// Levels and blocks of a network, and which of its pieces are regular.
 #[derive(Debug, Default)]
 pub(super) struct Tiers {
-    /// By switch; without a way to any edge it has none.
+    /// Piece of each switch; without a way to any edge it has none.
     pub piece: Vec<u32>,
-    /// By piece.
+    /// Whether each piece is regular.
     pub regular: Vec<bool>,
-    /// By switch.
+    /// Level of each switch.
     pub level: Vec<u32>,
-    /// By switch: its block, whose number is that of the edge at level 0.
+    /// Block of each switch, whose number is that of the edge at level 0.
     pub block: Vec<u32>,
-    /// By block: the one that it is part of, its place among the parts of that, and how many parts it has.
+    /// Parent of each block, its place among the parts of that, and how many parts it has.
     parent: Vec<u32>,
     order: Vec<u32>,
     parts: Vec<u32>,
-    /// By block: its first edge, and how many it has.
+    /// First edge of each block, and how many it has.
     first_edge: Vec<u32>,
     size: Vec<u32>,
 }
@@ -194,7 +194,7 @@ impl Tiers {
         }
     }
 
-    /// Pairs of edges of regular pieces that stand for all others: one across every block, between its first two parts.
+    /// Pairs of edges of regular pieces that represent all others: one across every block, between its first two parts.
     pub fn spans(&self) -> impl Iterator<Item = (u32, u32)> {
         let second = self.order.iter().zip(0..).filter(|(order, _)| **order == 1);
         second.map(|(_, block)| {

@@ -46,7 +46,7 @@ pub struct Made {
     pub commit: String,
     pub scale: String,
     pub runs: usize,
-    /// Of the runs under the reading of the page.
+    /// CPU time of the runs under the reading of the page.
     pub cpu_seconds: f64,
     /// Wall time of the command, and how many runs it found finished.
     pub took: String,
