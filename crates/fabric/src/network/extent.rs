@@ -123,8 +123,8 @@ impl Edges {
         }
     }
 
-    /// Whether, for each piece of the network, paths that go equally high take equally long. They do in a regular piece in
-    /// which the links of a tier are alike, and the hosts of one edge those of another.
+    /// Whether, for each piece of the network, paths that go equally high take equally long. They do in a regular piece
+    /// in which the links of a tier are alike, and the hosts of one edge those of another.
     fn alike(&self, plan: &Plan, routes: &Routes) -> Vec<bool> {
         let pieces = (0..routes.edges() as u32).map(|edge| routes.piece_of(edge) + 1).max().unwrap_or(0);
         let mut alike = vec![false; pieces as usize];
