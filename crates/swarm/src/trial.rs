@@ -95,7 +95,7 @@ impl Trial {
         let world = &self.world;
         let kept = [recorder.flows(&world.flows), recorder.pauses(&world.pauses), recorder.samples(&world.samples)];
         kept.into_iter().collect::<Result<Vec<()>, _>>().map_err(|error| error.to_string())?;
-        let ports = self.ports.clone();
+        let ports = self.ports.clone().into();
         let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
         let measured = self.loaded.measures.take(&self.loaded.plan, &recording);
         Ok(measured.numbers.len() + measured.curves.len())
