@@ -98,9 +98,9 @@ pub struct Buffer {
     rule: Rule,
     pools: Pools,
     classes: usize,
-    /// By local port, then class.
+    /// One for each local port and class, in this order.
     ingresses: Box<[Ingress]>,
-    /// By class.
+    /// One for each class.
     limits: Box<[QueueLimit]>,
 }
 
