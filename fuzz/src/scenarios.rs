@@ -152,7 +152,8 @@ fn simulate(loaded: &Loaded) {
     recorder.pauses(&world.pauses).expect("memory");
     recorder.samples(&world.samples).expect("memory");
     let ports = world.port_reports();
-    let recording = Recording { ports: ports.into(), sim_end: world.now, counters: world.counters, ..recorder.so_far() };
+    let recording =
+        Recording { ports: ports.into(), sim_end: world.now, counters: world.counters, ..recorder.so_far() };
     let measured = loaded.measures.take(&loaded.plan, &recording);
     assert_eq!(measured.numbers.len() + measured.curves.len(), loaded.measures.names().len());
     if let Err(why) = world.check_conservation() {
