@@ -313,7 +313,7 @@ fn the_index_lists_papers_that_were_made_before() {
     let paper = &report.papers[0];
     let mut other = PaperSummary::of(&report, paper);
     (other.id, other.made.command) = ("abc".to_owned(), "xoff reproduce abc".to_owned());
-    // What is stored is read back; the paper that was made now stands for what was stored of it.
+    // What is stored is read back; the paper that was made now replaces what was stored of it.
     let stored = serde_json::to_string(&other).unwrap();
     let others = vec![serde_json::from_str(&stored).unwrap(), PaperSummary::of(&report, paper)];
     let pages = markdown(&report, &AMONG, others);
