@@ -31,6 +31,7 @@
 pub mod cpu;
 pub mod drive;
 pub mod end;
+pub mod estimate;
 pub mod memory;
 #[cfg(test)]
 mod metric_tests;

@@ -80,13 +80,32 @@ pub struct Windows {
     /// Share of the windows that several threads worked in. The others had too little work, or threads waited for each
     /// other because the machine was busy.
     pub shared: f64,
+    /// CPU time of the busiest thread of each shared window, over the mean of all threads; 0 if none was shared.
+    #[serde(default)]
+    pub busiest: f64,
 }
 
 /// Work of a window, in nanoseconds, below which one thread does it: waking another costs as much.
-const LITTLE_NS: u64 = 15_000;
+pub(crate) const LITTLE_NS: u64 = 15_000;
 /// Wall time that shared windows may take beyond the CPU time of their work, in nanoseconds, before one thread works
 /// alone at once.
 const LOSS_NS: u64 = 2_000_000;
+
+/// Where the parts of each thread begin, in order, and where the last one's end: shares of equal work so far.
+pub(crate) fn shares(work: &[u64], threads: usize) -> Vec<usize> {
+    let threads = threads as u64;
+    // One more each, so that parts which have had none are shared out too.
+    let all: u64 = work.iter().map(|spent| spent + 1).sum();
+    let (mut shares, mut before) = (vec![0], 0);
+    for (part, spent) in work.iter().map(|spent| spent + 1).enumerate() {
+        // It is in the share in which its middle lies.
+        let share = (2 * before + spent) * threads / (2 * all);
+        shares.resize(share as usize + 1, part);
+        before += spent;
+    }
+    shares.resize(threads as usize + 1, work.len());
+    shares
+}
 
 /// Threads that share the parts out among themselves, and a watch on what each costs.
 pub struct Threads {
@@ -100,8 +119,10 @@ pub struct Threads {
     within: AtomicU64,
     /// Nanoseconds that the latest window took all threads.
     latest: AtomicU64,
-    /// Windows that threads shared.
+    /// Windows that threads shared; CPU time in them of all threads, and of the busiest of each window, in nanoseconds.
     shared: AtomicU64,
+    shared_work: AtomicU64,
+    busiest: AtomicU64,
     pace: Pace,
     call: Call,
 }
@@ -114,6 +135,8 @@ struct Call {
     /// Nanoseconds of wall time, and of CPU time of all threads.
     wall: AtomicU64,
     cpu: AtomicU64,
+    /// Nanoseconds of CPU time of the busiest thread of a window.
+    most: AtomicU64,
 }
 
 impl Threads {
@@ -129,25 +152,9 @@ impl Threads {
         let pace = Pace::new(pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads));
         // The first window has work enough, as far as is known.
         let latest = AtomicU64::new(LITTLE_NS);
-        let (within, shared) = (AtomicU64::new(0), AtomicU64::new(0));
-        Threads { pool, work, taken, within, latest, shared, pace, call: Call::default() }
-    }
-
-    /// Where the parts of each thread begin, in order, and where the last one's end: shares of equal work so far.
-    fn shares(&self) -> Vec<usize> {
-        let threads = self.count() as u64;
-        // One more each, so that parts which have had none are shared out too.
-        let work = || self.work.iter().map(|spent| spent.load(Relaxed) + 1);
-        let all: u64 = work().sum();
-        let (mut shares, mut before) = (vec![0], 0);
-        for (part, spent) in work().enumerate() {
-            // It is in the share in which its middle lies.
-            let share = (2 * before + spent) * threads / (2 * all);
-            shares.resize(share as usize + 1, part);
-            before += spent;
-        }
-        shares.resize(threads as usize + 1, self.work.len());
-        shares
+        let none = AtomicU64::default;
+        let (within, shared, shared_work, busiest) = (none(), none(), none(), none());
+        Threads { pool, work, taken, within, latest, shared, shared_work, busiest, pace, call: Call::default() }
     }
 
     /// Threads that work at once: at most one per part.
@@ -188,6 +195,7 @@ impl Threads {
             between: (1.0 - within / wall).clamp(0.0, 1.0),
             imbalance: most * work.len() as f64 / all,
             shared: self.shared.load(Relaxed) as f64 / count.max(1) as f64,
+            busiest: seconds(&self.busiest) * self.count() as f64 / seconds(&self.shared_work).max(1e-9),
         })
     }
 
@@ -198,7 +206,9 @@ impl Threads {
         let own = shares[thread]..shares[thread + 1];
         let others = (0..own.start).chain(own.end..parts).rev();
         self.work_on(own.chain(others).filter(|&part| !self.taken[part].swap(true, Relaxed)), work);
-        self.call.cpu.fetch_add((thread_cpu() - cpu).as_nanos() as u64, Relaxed);
+        let spent = (thread_cpu() - cpu).as_nanos() as u64;
+        self.call.cpu.fetch_add(spent, Relaxed);
+        self.call.most.fetch_max(spent, Relaxed);
     }
 
     fn work_on(&self, parts: impl Iterator<Item = usize>, work: &(dyn Fn(usize) + Sync)) {
@@ -217,7 +227,9 @@ impl Threads {
         // A thread comes back to the same parts, whose state is in its core's cache, and helps the others out when it
         // is through.
         self.taken.iter().for_each(|taken| taken.store(false, Relaxed));
-        let (shares, began, cpu) = (self.shares(), Instant::now(), self.call.cpu.load(Relaxed));
+        let spent: Vec<u64> = self.work.iter().map(|spent| spent.load(Relaxed)).collect();
+        let (shares, began, cpu) = (shares(&spent, self.count()), Instant::now(), self.call.cpu.load(Relaxed));
+        self.call.most.store(0, Relaxed);
         rayon::scope(|scope| {
             for _ in 1..self.count() {
                 scope.spawn(|_| self.take(&shares, parts, work));
@@ -225,7 +237,10 @@ impl Threads {
             self.take(&shares, parts, work);
         });
         self.shared.fetch_add(1, Relaxed);
-        self.latest.store(self.call.cpu.load(Relaxed) - cpu, Relaxed);
+        let latest = self.call.cpu.load(Relaxed) - cpu;
+        self.latest.store(latest, Relaxed);
+        self.shared_work.fetch_add(latest, Relaxed);
+        self.busiest.fetch_add(self.call.most.load(Relaxed), Relaxed);
         let took = began.elapsed().as_nanos() as u64;
         let wall = self.call.wall.fetch_add(took, Relaxed) + took;
         if wall > self.call.cpu.load(Relaxed) + LOSS_NS {
