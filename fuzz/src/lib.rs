@@ -39,6 +39,7 @@ pub const TARGETS: &[Target] = &[
 
 /// Runs one target.
 pub fn run(name: &str, bytes: &[u8]) -> bool {
+    xoff_schemes::install_all();
     let target = TARGETS.iter().find(|target| target.0 == name);
     let (_, run) = target.unwrap_or_else(|| panic!("there is no target `{name}`"));
     run(bytes)

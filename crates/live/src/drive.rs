@@ -13,6 +13,7 @@ use crate::wires::Wires;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use xoff_catalogue::telemetry_multiplier;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::Plan;
 use xoff_results::live_timing::{self, Frames, Ignored, LiveTiming, Slip, Verdict};
@@ -20,7 +21,6 @@ use xoff_run::RunEnd;
 use xoff_run::cpu::thread_cpu;
 use xoff_run::drive::{Jobs, Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
 use xoff_scenario::Loaded;
-use xoff_schemes::parts::int::multiplier_of;
 use xoff_schemes::{Any, SchemeSet};
 use xoff_wire::Encoder;
 
@@ -77,7 +77,7 @@ impl<'a> Stage<'a> {
         if !objections.is_empty() {
             return Err(objections);
         }
-        let multipliers = loaded.schemes.iter().map(|scheme| multiplier_of(&scheme.values)).collect();
+        let multipliers = loaded.schemes.iter().map(|scheme| telemetry_multiplier(&scheme.values)).collect();
         Ok(Stage { loaded, schemes, network, multipliers })
     }
 

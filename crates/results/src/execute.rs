@@ -226,6 +226,7 @@ mod tests {
     "#;
 
     fn loaded() -> Loaded {
+        xoff_schemes::install_all();
         Scenario::from_text("star.toml", SCENARIO, Path::new(".")).load(&Options::default()).unwrap()
     }
 

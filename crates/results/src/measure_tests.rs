@@ -59,6 +59,7 @@ what = "flows"
 "#;
 
 fn load(measures: &str) -> Result<Loaded, String> {
+    xoff_schemes::install_all();
     let scenario = Scenario::from_text("t", format!("{NETWORK}{measures}"), Path::new("."));
     scenario.load(&Options::default()).map_err(|errors| errors[0].to_string())
 }
@@ -253,6 +254,7 @@ fn reads_have_rounds_whatever_carries_them() {
              connections = \"{connections}\"\n[[measure]]\nname = \"gap\"\nmetric = \"finish-gap\"\nunit = \"us\"\n\
              stat = [\"min\", \"max\"]\n"
         );
+        xoff_schemes::install_all();
         let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).unwrap();
         let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
         let numbers = loaded.measures.take(&loaded.plan, &recording).numbers;
@@ -644,6 +646,7 @@ fn tables_of_another_document_are_read_against_any_run() {
 
 #[test]
 fn jobs_are_timed_and_their_collectives_measured() {
+    xoff_schemes::install_all();
     let scenario = |more: &str| {
         let text = format!(
             "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\n[scheme]\nname = \"none\"\n{more}\n\

@@ -5,13 +5,13 @@ use super::incident::Warning;
 use super::names::{Names, label_name, scheme_label};
 use super::summary::{Distribution, Summary};
 use std::collections::BTreeSet;
+use xoff_catalogue::param::{BytesByRate, ParamValues, SchemeSpec, Value};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::{HostSettings, NodeKind};
 use xoff_fabric::record::FlowRecord;
 use xoff_scenario::Loaded;
 use xoff_scenario::check::marking::{self, Verdict};
 use xoff_scenario::number::{bytes, thousands};
-use xoff_schemes::param::{BytesByRate, ParamValues, SchemeSpec, Value};
 
 /// Percentiles of fewer values than this have no 99th of their own.
 const ENOUGH_FOR_P99: u64 = 100;
@@ -229,6 +229,7 @@ mod tests {
 
     /// Two hosts of 100 Gb/s; `scheme` completes the tables of switch and scheme.
     fn scenario(rest: &str) -> Vec<Warning> {
+        xoff_schemes::install_all();
         let text = format!(
             "[topology]\nkind=\"star\"\nhosts=2\nrate=\"100Gbps\"\n{rest}\n\
              [[traffic]]\nkind=\"burst\"\nsources=\"h0\"\ndestinations=\"h1\"\nsize=\"1MB\"\n"

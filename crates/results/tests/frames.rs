@@ -28,6 +28,7 @@ capture = [{ ports = "*->*" }]
 
 /// Checks every frame of a run; how many there were of each kind.
 fn check(text: &str, scheme: &str) -> BTreeMap<&'static str, usize> {
+    xoff_schemes::install_all();
     let text = format!("{text}\nscheme = {{ name = \"{scheme}\" }}\n");
     let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default());
     let loaded = loaded.unwrap_or_else(|errors| panic!("{scheme}: {}", errors[0]));

@@ -26,6 +26,7 @@ fn no_flow_beats_its_ideal_and_no_link_its_rate() {
         "fault=[{ kind = \"rate\", at = \"1us\", link = \"*->*\", rate = \"100Gbps\" }]",
         "traffic=[{ kind = \"burst\", sources = \"h0\", destinations = \"h2\", size = \"1MB\", start = \"2us\" }]",
     ];
+    xoff_schemes::install_all();
     let run = |sets: &[&str]| {
         let options = Options { sets: sets.iter().map(|set| (*set).to_owned()).collect(), ..Options::default() };
         let loaded = Scenario::from_text("test.toml", TWO_TO_ONE, Path::new(".")).load(&options).unwrap();

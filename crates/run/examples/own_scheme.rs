@@ -54,6 +54,8 @@ size = "1MB"
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("scheme  victim us  last us  PAUSE frames");
+    // The scenario names `none`, which the program must have.
+    xoff_schemes::install_all();
     let text = Scenario::from_text("victim.toml", SCENARIO, Path::new("."));
     let loaded = text.load(&Options::default()).map_err(|problems| problems[0].to_string())?;
     for (name, outcome) in [("none", run(&loaded, Uncontrolled)), ("halve", run(&loaded, HALVE))] {
@@ -171,6 +173,7 @@ impl ReactionPoint for Rp {
 
 #[test]
 fn halving_spares_the_victim() -> Result<(), Box<dyn Error>> {
+    xoff_schemes::install_all();
     let text = Scenario::from_text("victim.toml", SCENARIO, Path::new("."));
     let loaded = text.load(&Options::default()).map_err(|problems| problems[0].to_string())?;
     let (none, halve) = (run(&loaded, Uncontrolled), run(&loaded, HALVE));

@@ -74,6 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn sweep() -> Result<Vec<Row>, Box<dyn Error>> {
+    // All schemes can be named by scenarios from now on.
+    xoff_schemes::install_all();
     // Files that the text names, such as distributions of sizes, would be looked for in this folder.
     let scenario = Scenario::from_text("incast.toml", SCENARIO, Path::new("."));
     VALUES.into_iter().map(|degree| measure(&scenario, degree)).collect()

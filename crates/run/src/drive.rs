@@ -234,7 +234,7 @@ fn world(
     part_of: Option<Vec<u16>>,
 ) -> Box<dyn Simulation> {
     let schemes: Vec<_> = loaded.schemes.iter().map(|scheme| &scheme.values).collect();
-    xoff_schemes::world(plan, &schemes, sources, part_of)
+    xoff_catalogue::world(plan, &schemes, sources, part_of)
 }
 
 /// The sources of a scenario, in order.
@@ -464,6 +464,7 @@ mod tests {
     /// A job has no number of flows, and ends long before the run would.
     #[test]
     fn a_job_is_as_far_as_its_payload() {
+        xoff_schemes::install_all();
         let text = "run.stop = \"10s\"\n\
             topology = { kind = \"star\", hosts = 4, rate = \"100Gbps\" }\n\
             [[traffic]]\nkind = \"all-reduce\"\nranks = [\"h0\", \"h1\", \"h2\", \"h3\"]\nbytes = \"20MB\"\n";

@@ -10,6 +10,8 @@
 //! use std::path::Path;
 //! use xoff_scenario::{Options, Scenario};
 //!
+//! // Before the first scenario is read.
+//! xoff_schemes::install_all();
 //! let text = r#"
 //! name = "two"
 //! topology = { kind = "star", hosts = 2, rate = "100Gbps", delay = "1us" }

@@ -230,6 +230,7 @@ mod tests {
 
     #[test]
     fn jobs_that_do_not_fit_are_refused_before_they_are_made() {
+        xoff_schemes::install_all();
         let text = "[topology]\nkind = \"rail\"\nservers = 128\ngpus = 8\nspines = 8\n[[traffic]]\n\
                     kind = \"all-reduce\"\nname = \"sum\"\nbytes = \"1GiB\"\nchunk = \"64KiB\"\nslice = \"64KiB\"\n\
                     connections = \"fresh\"\n";

@@ -54,6 +54,7 @@ what = "flows"
 "#;
 
 fn load(measure: &str) -> Result<Loaded, String> {
+    xoff_schemes::install_all();
     let scenario = Scenario::from_text("t", format!("{NETWORK}\n{measure}"), Path::new("."));
     scenario.load(&Options::default()).map_err(|errors| errors[0].to_string())
 }
@@ -222,6 +223,7 @@ fn messages_of_a_pipeline_take_what_their_way_takes() {
                 forward = \"100us\"\nbackward = \"200us\"\nactivation = \"4MiB\"\n\
                 [[measure]]\nname = \"least\"\nmetric = \"algbw\"\nstat = \"min\"\n\
                 [[measure]]\nname = \"back\"\nmetric = \"algbw\"\nstat = \"max\"\ncollectives = \"gradients\"\n";
+    xoff_schemes::install_all();
     let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).unwrap();
     let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
     let measured = loaded.measures.take(&loaded.plan, &recording).numbers;

@@ -16,6 +16,7 @@ const DELAY_PS: u64 = 1_000_000;
 const RATES: [(&str, u64); 3] = [("25Gbps", 320), ("100Gbps", 80), ("400Gbps", 20)];
 
 fn load(text: &str) -> Loaded {
+    xoff_schemes::install_all();
     match Scenario::from_text("job", text, Path::new(".")).load(&Options::default()) {
         Ok(loaded) => loaded,
         Err(errors) => panic!("{}\n{text}", errors[0]),

@@ -7,6 +7,7 @@ use xoff_scenario::{Options, Scenario};
 
 /// The flows of a run, in the order of their start.
 fn run(text: &str) -> Vec<FlowRecord> {
+    xoff_schemes::install_all();
     let loaded = match Scenario::from_text("test.toml", text, Path::new(".")).load(&Options::default()) {
         Ok(loaded) => loaded,
         Err(errors) => panic!("{}", errors[0]),

@@ -8,6 +8,7 @@
 //! use std::path::Path;
 //! use xoff_scenario::{Options, Scenario};
 //!
+//! xoff_schemes::install_all();
 //! let text = "topology = { kind = \"star\", hosts = 2, rate = \"100Gbps\", dely = \"1us\" }";
 //! let problems = Scenario::from_text("mine.toml", text, Path::new(".")).load(&Options::default()).unwrap_err();
 //! assert!(problems.iter().any(|problem| problem.to_string().contains("dely")), "{problems:?}");
@@ -56,3 +57,9 @@ pub use names::Names;
 pub use reader::{Table, Text};
 pub use resolved::Attachment;
 pub use schemes::NamedScheme;
+
+// Unit tests have the schemes of the crate that compiles them; a program installs its own.
+#[cfg(not(test))]
+use xoff_catalogue as catalogue;
+#[cfg(test)]
+use xoff_schemes as catalogue;

@@ -13,17 +13,19 @@ use super::origin;
 use super::reader::{Result, Table};
 use super::resolution;
 use super::resolved::{Attachment, Recorder};
-use super::schemes::{self, NamedScheme, Registry};
+use super::schemes::{self, NamedScheme};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::spelled;
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
+use crate::catalogue;
 use crate::measure::scope::Scope;
 use crate::measure::{self, Measures};
 use crate::traffic::{self, TrafficPlan};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use xoff_catalogue::param::ParamValues;
 use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
@@ -33,7 +35,6 @@ use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
 use xoff_fabric::window;
-use xoff_schemes::param::ParamValues;
 
 /// A scenario of more than this is not one.
 const SCENARIO_LARGEST_BYTES: u64 = 16_000_000;
@@ -64,7 +65,6 @@ impl Options {
 pub struct Scenario {
     source: Arc<Source>,
     files: Files,
-    registry: Registry,
     /// What whoever made the text has to say of it.
     notes: Vec<Diagnostic>,
     /// The file of another simulator that the text was made from.
@@ -114,7 +114,7 @@ impl Loaded {
 
     /// Returns why its network cannot be partitioned, as a clause after "because". `captured`: its captures are kept.
     pub fn indivisible(&self, captured: bool) -> Option<&'static str> {
-        let controlled = self.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));
+        let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
     }
 
@@ -159,13 +159,7 @@ impl Scenario {
 
     /// A scenario that is not in a file; `name` stands for one in messages.
     pub fn from_text(name: impl Into<String>, text: impl Into<String>, base: &Path) -> Scenario {
-        Scenario {
-            source: Source::new(name, text),
-            files: Files::in_folder(base),
-            registry: xoff_schemes::all(),
-            notes: Vec::new(),
-            origin: None,
-        }
+        Scenario { source: Source::new(name, text), files: Files::in_folder(base), notes: Vec::new(), origin: None }
     }
 
     /// With files that are not on disk, and warnings to be told with its own.
@@ -251,7 +245,7 @@ impl Scenario {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
         let mut scratch =
             Table::root_with(&self.source, own.clone().into_iter().collect(), self.files.clone(), Recorder::default());
-        let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
+        let own_name = schemes::read(&mut scratch, catalogue::all())?[0].values.spec().name;
         let wanted = &source.text[span.clone()];
         let (scheme, base) = spelled::own_and_base(wanted);
         let new = spelled::entries(source, span.start..span.start + scheme.len())?;
@@ -286,7 +280,7 @@ impl Scenario {
         let model = keep(problems, section(root, "model", settings::read_model));
         let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
         let classes = keep(problems, settings::read_classes(root, largest_frame));
-        let schemes = keep(problems, schemes::read(root, self.registry));
+        let schemes = keep(problems, schemes::read(root, catalogue::all()));
         let (head, output, run, model) = (head?, output?, run?, model?);
         let ((graph, servers), host, classes, schemes) = (graph?, host?, classes?, schemes?);
         let read = self.read_rest(root, Parts { head, output, run, graph, servers, model, host, classes, schemes });
@@ -314,7 +308,7 @@ impl Scenario {
         let rows = root.tables("traffic")?;
         for row in &rows {
             for name in row.peek_texts("scheme") {
-                schemes::add_named(root, &mut schemes, self.registry, &name)?;
+                schemes::add_named(root, &mut schemes, catalogue::all(), &name)?;
             }
         }
         let unused = schemes::drop_unused(root, &mut schemes, &rows);
@@ -338,7 +332,7 @@ impl Scenario {
             let error = root.place_within("topology", "kind").error("this network is too large");
             return Err(error.label(most));
         }
-        let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| xoff_schemes::formats(&scheme.values)).collect();
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| catalogue::formats(&scheme.values)).collect();
         let frame_bytes = largest_wire_bytes(&plan, &formats);
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
         let pieces = pieces(&plan.nodes, &plan.links);
@@ -431,7 +425,7 @@ fn check_responses(root: &Table, any_lossless: bool, hosts: &[HostSettings]) -> 
 /// A scheme that controls whole switches keeps their queues itself, where nothing passes uncounted: every
 /// packet goes through a virtual output queue.
 fn controlled_switches(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
-    let control = schemes.iter().find(|scheme| xoff_schemes::controls_switches(&scheme.values));
+    let control = schemes.iter().find(|scheme| catalogue::controls_switches(&scheme.values));
     match control.filter(|_| plan.switches.iter().any(|switch| switch.count_passing)) {
         Some(scheme) => Err(root
             .place_within("switch", "count_passing")

@@ -1,7 +1,7 @@
 //! `[output.labels]` and `[output.colours]`: how figures call and draw schemes. Neither changes what a run does.
 
-use crate::Table;
 use crate::reader::Result;
+use crate::{Table, catalogue};
 use std::collections::BTreeMap;
 
 /// What the user wants schemes to be called and drawn in, by scheme.
@@ -80,11 +80,11 @@ fn plain(scheme: &str) -> &str {
 /// A label of a scheme that does not exist would be ignored in silence.
 fn known(scheme: &crate::Text) -> Result<()> {
     let name = plain(&scheme.value);
-    if xoff_schemes::find(name).is_some() {
+    if catalogue::find(name).is_some() {
         return Ok(());
     }
     let error = scheme.error(format!("no scheme is called `{name}`"));
-    Err(error.nearest(name, xoff_schemes::all().iter().map(|spec| spec.name)))
+    Err(error.nearest(name, catalogue::all().iter().map(|spec| spec.name)))
 }
 
 /// `#0072B2`.

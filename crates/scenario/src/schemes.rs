@@ -4,9 +4,10 @@ use super::diagnostic::Diagnostic;
 use super::names::readable_name;
 use super::reader::{Result, Table, Text};
 use super::tree::Value as TreeValue;
+use crate::catalogue;
 use crate::traffic::LARGEST_FLOW_FILE;
+use xoff_catalogue::param::{Base, BytesByRate, ParamKind, ParamSpec, ParamValues, Preset, SchemeSpec, Value};
 use xoff_engine::{BitRate, quantity};
-use xoff_schemes::param::{Base, BytesByRate, ParamKind, ParamSpec, ParamValues, Preset, SchemeSpec, Value};
 
 /// A configured scheme and the name traffic calls it by. With a base of its own choice that is
 /// `NAME+BASE`.
@@ -69,8 +70,8 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
 
 /// Switches obey one control: why a further scheme cannot join those that are there.
 fn alone_in_control(schemes: &[NamedScheme], values: &ParamValues) -> std::result::Result<(), String> {
-    let other = schemes.iter().find(|known| xoff_schemes::controls_switches(&known.values));
-    match other.filter(|_| xoff_schemes::controls_switches(values)) {
+    let other = schemes.iter().find(|known| catalogue::controls_switches(&known.values));
+    match other.filter(|_| catalogue::controls_switches(values)) {
         Some(other) => {
             Err(format!("`{}` controls the switches already, and only one scheme of a run can", other.label))
         }
@@ -177,7 +178,7 @@ fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result
 
 /// Values that make sense together, and with the base.
 fn finished(table: &Table, values: ParamValues) -> Result<ParamValues> {
-    match xoff_schemes::validation_error(&values) {
+    match catalogue::validation_error(&values) {
         Some(why) => {
             // The parameter that the reason speaks of first and that is written; else whoever chose it all.
             let named = why.split('`').skip(1).step_by(2).find(|key| table.has(key)).map(str::to_owned);

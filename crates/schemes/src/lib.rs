@@ -19,7 +19,6 @@ pub mod mlcc;
 mod none;
 mod np_ecn;
 mod pacc;
-pub mod param;
 pub mod parts;
 pub mod pcn;
 mod powertcp;
@@ -37,8 +36,9 @@ mod timely;
 
 pub use registry::{
     Any, Configured, Overlay, SchemeSet, With, all, bases, controls_switches, find, first_limits, formats, install,
-    select, validation_error, world,
+    install_all, select, validation_error, world,
 };
+pub use xoff_catalogue::param;
 
 registry::registry! {
     base {

@@ -5,8 +5,9 @@
 //! three: `base` over the schemes that run alone, `any` over those and the overlays, which
 //! hold one of `base` inside, and `with` over one more and all others ([`With`]).
 
-use crate::param::{Base, ParamValues, SchemeSpec};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once};
+use xoff_catalogue::Set;
+use xoff_catalogue::param::{ParamValues, SchemeSpec};
 use xoff_engine::Time;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::scheme::{Acked, FlowFacts, Format, Limits, ReactionPoint, Scheme};
@@ -81,34 +82,22 @@ impl<T: Configured + 'static, R: SchemeSet> SchemeSet for With<T, R> {
     }
 }
 
-/// A set of schemes as it was compiled.
-struct Compiled {
-    specs: Vec<&'static SchemeSpec>,
-    validation_error: fn(&ParamValues) -> Option<String>,
-    controls_switches: fn(&ParamValues) -> bool,
-    formats: fn(&ParamValues) -> [Format; 2],
-    first_limits: fn(&ParamValues, &FlowFacts) -> Option<Limits>,
-    world: Build,
-}
-
-type Build = fn(Arc<Plan>, &[&ParamValues], Vec<Box<dyn Source>>, Option<Vec<u16>>) -> Box<dyn Simulation>;
-
-impl Compiled {
-    fn of<R: SchemeSet>() -> Compiled {
-        Compiled {
-            specs: R::specs(),
-            validation_error: R::validation_error,
-            controls_switches: |values| R::configure(values).is_some_and(|scheme| scheme.controls_switches()),
-            formats: |values| {
-                R::configure(values)
-                    .map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_inter_domain()])
-            },
-            first_limits: |values, of| R::configure(values).map(|scheme| scheme.reaction_point(of).limits()),
-            #[cfg(not(test))]
-            world: build::<R>,
-            #[cfg(test)]
-            world: |_, _, _, _| unreachable!("networks are built by integration tests"),
-        }
+/// A set of schemes for the rest of the program.
+fn set_of<R: SchemeSet>() -> Set {
+    Set {
+        specs: R::specs(),
+        bases: crate::base::Any::specs(),
+        validation_error: R::validation_error,
+        controls_switches: |values| R::configure(values).is_some_and(|scheme| scheme.controls_switches()),
+        formats: |values| {
+            R::configure(values)
+                .map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_inter_domain()])
+        },
+        first_limits: |values, of| R::configure(values).map(|scheme| scheme.reaction_point(of).limits()),
+        #[cfg(not(test))]
+        world: build::<R>,
+        #[cfg(test)]
+        world: |_, _, _, _| unreachable!("networks are built by integration tests"),
     }
 }
 
@@ -129,109 +118,54 @@ fn build<R: SchemeSet>(
     })
 }
 
-/// Schemes of the whole process, set once, before the first scenario is read.
-static INSTALLED: OnceLock<Compiled> = OnceLock::new();
-
-fn installed() -> &'static Compiled {
-    INSTALLED.get_or_init(Compiled::of::<Any>)
-}
-
-/// Sets the schemes of this process. Fails if two of them have one name, or if scenarios were read before.
+/// Sets the schemes of this process, once. Fails if two of them have one name, or if there is a set already.
 pub fn install<R: SchemeSet>() -> Result<(), String> {
-    let compiled = Compiled::of::<R>();
-    let mut names: Vec<&str> = compiled.specs.iter().map(|spec| spec.name).collect();
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("two schemes are called `{}`: rename yours", twice[0]));
-    }
-    INSTALLED.set(compiled).map_err(|_| "schemes are added before the first is used".to_owned())
+    xoff_catalogue::install(set_of::<R>())
 }
 
-/// Every scheme, in the order in which they are listed to people.
-pub fn all() -> &'static [&'static SchemeSpec] {
-    &installed().specs
+/// Gives this process the schemes of this crate, unless it has a set already. The network under them is compiled here,
+/// so that nothing above is compiled again with them.
+pub fn install_all() {
+    static ONCE: Once = Once::new();
+    // It fails where another set is.
+    ONCE.call_once(|| drop(install::<Any>()));
 }
 
-/// The schemes that can be the base of another.
-pub fn bases() -> Vec<&'static SchemeSpec> {
-    crate::base::Any::specs()
-}
-
-/// Why the values make no sense together.
-pub fn validation_error(values: &ParamValues) -> Option<String> {
-    (installed().validation_error)(values)
-}
-
-/// The specification of a scheme by name.
-pub fn find(name: &str) -> Option<&'static SchemeSpec> {
-    all().iter().copied().find(|spec| spec.name == name)
-}
-
-/// Whether these values make a scheme that controls switches: one of a run may.
-pub fn controls_switches(values: &ParamValues) -> bool {
-    (installed().controls_switches)(values)
-}
-
-/// What packets of a scheme of these values look like: within a domain, and between domains.
-pub fn formats(values: &ParamValues) -> [Format; 2] {
-    (installed().formats)(values)
-}
-
-/// Rate and window with which such a flow starts under a scheme of these values.
-pub fn first_limits(values: &ParamValues, of: &FlowFacts) -> Option<Limits> {
-    (installed().first_limits)(values, of)
-}
-
-/// A run of these schemes, ready to be driven; in parts, by the part of every node, if asked.
-pub fn world(
-    plan: impl Into<Arc<Plan>>,
-    schemes: &[&ParamValues],
-    sources: Vec<Box<dyn Source>>,
-    part_of: Option<Vec<u16>>,
-) -> Box<dyn Simulation> {
-    (installed().world)(plan.into(), schemes, sources, part_of)
-}
-
-/// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
-pub fn select(text: &str) -> Result<ParamValues, String> {
-    let (own, base) = match text.split_once('+') {
-        Some((own, base)) => (own, Some(base)),
-        None => (text, None),
-    };
-    let mut values = select_one(own)?;
-    let base = match (values.spec().base, base) {
-        (Base::Alone, Some(_)) => return Err(format!("`{}` works alone, without a base", values.spec().name)),
-        (Base::Default(default), None) => Some(default),
-        (_, base) => base,
-    };
-    values.set_base(base.map(select_base).transpose()?);
-    match validation_error(&values) {
-        Some(why) => Err(why),
-        None => Ok(values),
-    }
-}
-
-fn select_base(text: &str) -> Result<ParamValues, String> {
-    let values = select_one(text)?;
-    match bases().iter().any(|spec| spec.name == values.spec().name) {
-        true => Ok(values),
-        false => Err(format!("`{}` needs a base itself, so it cannot be one", values.spec().name)),
-    }
-}
-
-fn select_one(text: &str) -> Result<ParamValues, String> {
-    let (name, preset) = match text.split_once(':') {
-        Some((name, preset)) => (name, Some(preset)),
-        None => (text, None),
-    };
-    let spec = find(name).ok_or_else(|| format!("no scheme is called `{name}`"))?;
-    let preset = match preset {
-        Some(preset) => {
-            Some(spec.preset(preset).ok_or_else(|| format!("the scheme `{name}` has no preset `{preset}`"))?)
+/// Functions of the catalogue, with the schemes of this crate installed.
+macro_rules! installed {
+    ($($(#[doc = $about:literal])+ $name:ident($($of:ident: $kind:ty),*) -> $answer:ty;)+) => {$(
+        $(#[doc = $about])+
+        pub fn $name($($of: $kind),*) -> $answer {
+            install_all();
+            xoff_catalogue::$name($($of),*)
         }
-        None => None,
-    };
-    Ok(spec.values(preset))
+    )+};
+}
+
+installed! {
+    /// Every scheme, in the order in which they are listed to people.
+    all() -> &'static [&'static SchemeSpec];
+    /// The schemes that can be the base of another.
+    bases() -> &'static [&'static SchemeSpec];
+    /// Why the values make no sense together.
+    validation_error(values: &ParamValues) -> Option<String>;
+    /// The specification of a scheme by name.
+    find(name: &str) -> Option<&'static SchemeSpec>;
+    /// Whether these values make a scheme that controls switches: one of a run may.
+    controls_switches(values: &ParamValues) -> bool;
+    /// What packets of a scheme of these values look like: within a domain, and between domains.
+    formats(values: &ParamValues) -> [Format; 2];
+    /// Rate and window with which such a flow starts under a scheme of these values.
+    first_limits(values: &ParamValues, of: &FlowFacts) -> Option<Limits>;
+    /// A run of these schemes, ready to be driven; in partitions, by the partition of every node, if asked.
+    world(
+        plan: impl Into<Arc<Plan>>,
+        schemes: &[&ParamValues],
+        sources: Vec<Box<dyn Source>>,
+        part_of: Option<Vec<u16>>
+    ) -> Box<dyn Simulation>;
+    /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
+    select(text: &str) -> Result<ParamValues, String>;
 }
 
 macro_rules! registry {

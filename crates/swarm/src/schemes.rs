@@ -29,7 +29,7 @@ fn scheme(draw: &mut Draw) -> Table {
         Base::Optional | Base::Default(_) => draw.one_in(2),
     };
     if takes_base {
-        let base = *draw.pick(&xoff_schemes::bases());
+        let base = *draw.pick(xoff_schemes::bases());
         set(&mut table, "base", named(draw, base));
     }
     table

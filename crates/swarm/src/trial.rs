@@ -55,6 +55,7 @@ impl Verdict {
 
 /// Loads a text; its messages if it is refused.
 pub fn load(text: &str) -> Result<Loaded, Vec<xoff_scenario::Diagnostic>> {
+    xoff_schemes::install_all();
     Scenario::from_text("scenario.toml", text, Path::new(".")).load(&Options::default())
 }
 

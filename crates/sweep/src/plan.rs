@@ -286,7 +286,7 @@ impl Sweep {
             return Ok(());
         }
         let error = axis::error(axis, format!("no scheme of this sweep has `{}`", axis.keys[0]));
-        let keys = self.schemes.iter().filter_map(|scheme| xoff_schemes::find(names_of(scheme).0));
+        let keys = self.schemes.iter().filter_map(|scheme| xoff_catalogue::find(names_of(scheme).0));
         let keys: Vec<String> =
             keys.flat_map(|spec| spec.params).map(|param| format!("scheme.{}", param.name)).collect();
         Err(error.nearest(&axis.keys[0], keys.iter().map(String::as_str)))
@@ -332,7 +332,7 @@ fn concerns(axis: &Axis, scheme: Option<&str>) -> bool {
         return only.iter().any(|name| name == own);
     }
     let has = |name: &str, param: &str| {
-        param == "preset" || xoff_schemes::find(name).is_none_or(|spec| spec.param(param).is_some())
+        param == "preset" || xoff_catalogue::find(name).is_none_or(|spec| spec.param(param).is_some())
     };
     axis.keys.iter().all(|key| match (key.strip_prefix("scheme.base."), key.strip_prefix("scheme.")) {
         (Some(param), _) => base.is_some_and(|base| has(base, param)),

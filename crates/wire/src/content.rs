@@ -5,11 +5,11 @@ use crate::decode::Seen;
 use crate::headers::{ICRC_BYTES, icrc};
 use crate::malformed::Malformed;
 use crate::roce::{Roce, RoceKind};
+use xoff_catalogue::frame_content::{bytes_of, code};
+use xoff_catalogue::int_header::{credited_from, credited_in, telemetry_from, telemetry_in, time_of};
 use xoff_engine::Time;
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::{Ecn, IntStack};
-use xoff_schemes::parts::frame_content::{bytes_of, code};
-use xoff_schemes::parts::int_header::{credited_from, credited_in, telemetry_from, telemetry_in, time_of};
 
 /// What of a scheme a frame carries, as [`Scheme::read_content`](xoff_fabric::scheme::Scheme::read_content) takes it;
 /// `bytes` are those that `seen` was read from. Without words, and without the flows of a message between neighbours,

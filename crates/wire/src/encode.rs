@@ -8,14 +8,14 @@ use crate::cnm::UNIT_BYTES;
 use crate::headers::*;
 use crate::opcode::{self, ACKNOWLEDGE, CNP, SYNDROME_ACK, SYNDROME_NAK};
 use crate::pfc::QUANTUM_BITS;
+use xoff_catalogue::frame_content::{CNP_BYTES, code};
+use xoff_catalogue::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_in, telemetry_in};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::scheme::Transport;
-use xoff_schemes::parts::frame_content::{CNP_BYTES, code};
-use xoff_schemes::parts::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_in, telemetry_in};
 
 /// Every frame ends with it on the link; the model counts it.
 pub const FCS_BYTES: usize = 4;

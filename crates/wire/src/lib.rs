@@ -35,4 +35,4 @@ pub use pfc::{Pfc, pause_span};
 pub use roce::{Echo, Roce, RoceKind};
 pub use tcp::Tcp;
 pub use unwrap::{Unwrap, near};
-pub use xoff_schemes::parts::int_header::rate_has_code;
+pub use xoff_catalogue::int_header::rate_has_code;

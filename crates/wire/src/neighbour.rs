@@ -5,8 +5,8 @@ use crate::headers::{Mac, TCP, UDP, node, node_of_mac};
 use crate::ip::Ends;
 use crate::malformed::Malformed;
 use std::ops::Range;
+use xoff_catalogue::frame_content::code;
 use xoff_fabric::scheme::Transport;
-use xoff_schemes::parts::frame_content::code;
 
 /// Addresses, protocol and ports.
 const FLOW_BYTES: usize = 13;

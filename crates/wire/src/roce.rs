@@ -6,8 +6,8 @@ use crate::ip::{Ends, Ip};
 use crate::malformed::Malformed;
 use crate::opcode;
 use std::ops::Range;
+use xoff_catalogue::frame_content::{CNP_BYTES, bytes_of, code};
 use xoff_fabric::packet::Ecn;
-use xoff_schemes::parts::frame_content::{CNP_BYTES, bytes_of, code};
 
 /// A RoCEv2 packet.
 #[derive(Clone, PartialEq, Eq, Debug)]

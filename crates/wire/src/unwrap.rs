@@ -4,9 +4,9 @@
 //! value the rest follows: records that went through here can be subtracted from each other as if they had never been
 //! cut.
 
+use xoff_catalogue::int_header::unit;
 use xoff_engine::Time;
 use xoff_fabric::packet::{INT_HOPS, IntHop, IntStack};
-use xoff_schemes::parts::int_header::unit;
 
 /// A time field counts on from zero after so long.
 const TIME_WRAP_PS: u64 = 1000 << 24;
@@ -70,8 +70,8 @@ fn latest(now: Time, field: Time) -> Time {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use xoff_catalogue::int_header::{telemetry_from, telemetry_in};
     use xoff_engine::BitRate;
-    use xoff_schemes::parts::int_header::{telemetry_from, telemetry_in};
 
     proptest! {
         #[test]

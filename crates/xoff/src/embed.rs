@@ -12,8 +12,9 @@ use xoff_scenario::{Diagnostic, Options, Scenario, library};
 
 type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
 
-/// Scenarios and workloads that come inside the program can be opened by name from now on.
+/// Schemes, and the scenarios and workloads that come inside the program, can be named from now on.
 pub fn provide() {
+    xoff_schemes::install_all();
     library::provide(crate::inside::FILES);
 }
 

@@ -90,6 +90,7 @@ fn the_scripts_microbenchmarks_are_astra_sims() {
 
 /// End of the job of a scenario, in picoseconds.
 fn time(path: &Path) -> u64 {
+    xoff_schemes::install_all();
     let scenario = Scenario::open(path).unwrap();
     let loaded = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut sink = Records::default();

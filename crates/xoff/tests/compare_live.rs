@@ -45,6 +45,7 @@ impl Sink for Distorted<'_> {
 
 /// A run directory as a live run leaves it.
 fn live(bench: &Bench, scenario: &str, name: &str, (factor, slip): (f64, f64)) {
+    xoff_schemes::install_all();
     let loaded = Scenario::open(&bench.path.join(scenario)).unwrap().load(&Options::default()).unwrap();
     let driver = |loaded: &Loaded, keep: Keep, sink: &mut dyn Sink| {
         let mut end = drive(loaded, keep, &mut Distorted { sink, factor }, &mut |_| {})?;

@@ -190,6 +190,20 @@ fn names<'a>(page: &'a str, from: &str, to: &str) -> Vec<&'a str> {
     after.split_once(to).unwrap().0.split_whitespace().collect()
 }
 
+/// Who compiles again when a scheme changes: what runs the code of schemes, and the program. Tests may.
+#[test]
+fn readers_and_writers_do_without_the_code_of_schemes() {
+    let mut dependents = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = folder.unwrap().file_name().into_string().unwrap();
+        if read(&format!("crates/{folder}/Cargo.toml"))["dependencies"].get("xoff-schemes").is_some() {
+            dependents.push(folder);
+        }
+    }
+    dependents.sort();
+    assert_eq!(dependents, ["live", "models", "swarm", "xoff"], "use xoff-catalogue (decision 0084)");
+}
+
 #[test]
 fn crates_are_published_after_those_they_need() {
     let page = |name: &str| fs::read_to_string(root().join(name)).unwrap();

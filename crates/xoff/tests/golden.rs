@@ -56,6 +56,7 @@ fn golden_runs() -> Vec<Golden> {
 }
 
 fn run(golden: &Golden) -> (Box<dyn Simulation>, Vec<&'static str>) {
+    xoff_schemes::install_all();
     let loaded = Scenario::open(&golden.scenario).map_err(|error| vec![error]);
     let loaded = loaded.and_then(|scenario| scenario.load(&golden.options));
     let loaded = loaded.unwrap_or_else(|errors| panic!("{}: {}", golden.name, errors[0].render(false)));

@@ -6,6 +6,7 @@ use xoff_scenario::{Options, Scenario};
 
 /// Runs to the end; a drop in a lossless class would be a failure.
 fn must_hold(text: &str) {
+    xoff_schemes::install_all();
     let scenario = Scenario::from_text("test.toml", text, Path::new("."));
     let loaded = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut world = build(&loaded);

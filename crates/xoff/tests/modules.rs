@@ -4,8 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-const CRATES: [&str; 13] = [
-    "engine", "jobs", "fabric", "schemes", "wire", "scenario", "models", "run", "tables", "results", "sweep", "live",
+const CRATES: [&str; 14] = [
+    "engine",
+    "jobs",
+    "fabric",
+    "catalogue",
+    "schemes",
+    "wire",
+    "scenario",
+    "models",
+    "run",
+    "tables",
+    "results",
+    "sweep",
+    "live",
     "xoff",
 ];
 

@@ -1,6 +1,5 @@
 //! A scheme of one's own: written by the program, built on this checkout, beside all others. What it writes is also an
-//! example of this crate, so that it is compiled with everything else; `scripts/installed` builds it out of tree, which
-//! compiles all crates of the checkout once more (Cargo names paths outside of a workspace differently).
+//! example of this crate, so that it is compiled with everything else; `scripts/installed` builds it out of tree.
 
 /// The scheme itself, with its worked numbers: compiled here, they cost no second network.
 #[allow(dead_code)]
@@ -37,7 +36,8 @@ fn it_is_written_for_the_checkout_that_the_program_is_of() {
     let of =
         |name: &str| packages.iter().find(|package| package["name"] == name).unwrap_or_else(|| panic!("no {name}"));
     let manifest = checkout.join("crates/xoff/Cargo.toml");
-    assert_eq!(of("xoff")["manifest_path"].as_str(), manifest.to_str());
+    let found = Path::new(of("xoff")["manifest_path"].as_str().unwrap()).canonicalize();
+    assert_eq!(found.ok(), manifest.canonicalize().ok());
     // Cargo writes this package into the lock file, and takes out what it does not need.
     let locked = |folder: &Path| {
         let lock: toml::Table = std::fs::read_to_string(folder.join("Cargo.lock")).unwrap().parse().unwrap();
@@ -106,8 +106,12 @@ fn it_is_compiled_as_the_checkout_is() {
     let text = |path: &Path| std::fs::read_to_string(path).unwrap();
     let table = |text: String| text.parse::<toml::Table>().unwrap();
     let (own, theirs) = (table(text(&bench.path.join("mine/Cargo.toml"))), table(text(&checkout.join("Cargo.toml"))));
-    let path = own["dependencies"]["xoff"]["path"].as_str().unwrap();
-    assert_eq!(Path::new(path), checkout.join("crates/xoff"));
+    // Each crate has the same place in the workspace, and takes the same from it.
+    assert_eq!(own["dependencies"]["xoff"]["path"].as_str(), Some("crates/xoff"));
+    assert_eq!(bench.path.join("mine/crates").canonicalize().unwrap(), checkout.join("crates"));
+    for settings in ["resolver", "package", "dependencies", "lints"] {
+        assert_eq!(own["workspace"][settings], theirs["workspace"][settings], "{settings}");
+    }
     let mut profiles = own["profile"].as_table().unwrap().clone();
     for profile in ["release", "dev"] {
         let packages = profiles[profile]["package"].as_table_mut().unwrap();

@@ -27,6 +27,7 @@ fn assert_fresh(file: &str, fresh: &str) {
 
 #[test]
 fn the_schema_is_fresh() {
+    xoff_schemes::install_all();
     assert_fresh("schema/scenario.schema.json", &xoff_scenario::dictionary::schema::render());
 }
 
@@ -165,6 +166,7 @@ fn counted(claims: &[(String, String)]) -> [usize; 6] {
 
 #[test]
 fn the_index_counts_what_the_pages_of_the_papers_say() {
+    xoff_schemes::install_all();
     let Ok(catalogue) = xoff::reproduce::catalogue::Catalogue::open(&root()) else { panic!("see tests/reproduce.rs") };
     let index = std::fs::read_to_string(root().join("docs/reproduction.md")).unwrap();
     let row = |link: &str| -> Vec<&str> {

@@ -152,6 +152,7 @@ fn the_list_names_everything() {
 /// The papers' own files: every claim of the catalogue is there once.
 #[test]
 fn the_papers_are_complete() {
+    xoff_schemes::install_all();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let catalogue = xoff::reproduce::catalogue::Catalogue::open(&root).unwrap_or_else(|problems| {
         let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
@@ -181,6 +182,7 @@ fn the_papers_are_complete() {
 /// running any.
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
+    xoff_schemes::install_all();
     use xoff::reproduce::{catalogue::Catalogue, interpretation_set::InterpretationSet, scale::Scale};
     use xoff::sweep::pool::Failed;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
@@ -202,6 +204,7 @@ fn every_experiment_is_in_order_at_every_scale() {
 /// running any.
 #[test]
 fn all_schemes_can_be_run_on_the_scenarios_of_all_papers() {
+    xoff_schemes::install_all();
     use xoff::reproduce::interpretation_set::InterpretationSet;
     use xoff::reproduce::{Reproduction, catalogue::Catalogue, cross::Cross, scale::Scale};
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
@@ -316,6 +319,7 @@ fn timely_is_back_after_60_ms_in_fig_2_of_pcn() {
 /// Every choice of every open point that no reading takes; the others are run with their readings.
 #[test]
 fn every_choice_can_be_run() {
+    xoff_schemes::install_all();
     use std::collections::BTreeMap;
     use xoff::reproduce::{catalogue::Catalogue, runner, scale::Scale};
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");

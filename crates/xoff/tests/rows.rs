@@ -74,6 +74,7 @@ fn scenario(rng: &mut Rng) -> String {
 }
 
 fn draw(seed: u64) -> Drawn {
+    xoff_schemes::install_all();
     let mut rng = stream(seed, "rows", 0);
     let mut sweep = Sweep::of(Scenario::from_text("tiny.toml", scenario(&mut rng), Path::new(".")));
     if rng.below(3) > 0 {

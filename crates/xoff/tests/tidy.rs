@@ -28,10 +28,11 @@ fn sources(crate_name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "engine",
     "jobs",
     "fabric",
+    "catalogue",
     "schemes",
     "wire",
     "scenario",
@@ -64,10 +65,10 @@ fn forbid(crates: &[&str], words: &[&str], why: &str) {
 #[test]
 fn files_threads_and_the_terminal_belong_to_the_upper_crates() {
     let words = ["std::fs", "std::thread", "std::net", "std::process", "std::env"];
-    forbid(&["engine/src", "fabric/src", "schemes/src", "wire/src"], &words, "they belong to crates above");
+    forbid(&["engine/src", "fabric/src", "catalogue/src", "schemes/src", "wire/src"], &words, "they belong to crates above");
     let words = ["println!", "eprintln!", "print!("];
     let folders =
-        ["engine", "fabric", "schemes", "wire", "scenario", "run", "results", "live"].map(|name| format!("{name}/src"));
+        ["engine", "fabric", "catalogue", "schemes", "wire", "scenario", "run", "results", "live"].map(|name| format!("{name}/src"));
     forbid(&folders.each_ref().map(String::as_str), &words, "printing belongs to the program");
 }
 
@@ -90,7 +91,7 @@ fn only_one_module_changes_the_file_system() {
 
 #[test]
 fn no_clock_but_the_simulated_one() {
-    for name in ["engine", "jobs", "fabric", "schemes", "wire"] {
+    for name in ["engine", "jobs", "fabric", "catalogue", "schemes", "wire"] {
         let folder = format!("{name}/src");
         forbid(&[&folder], &["Instant::", "SystemTime", "RandomState"], "a result depends on the scenario alone");
     }
@@ -299,6 +300,7 @@ fn experiments_and_scenarios_name_the_preset_of_dcqcn() {
 /// What ships is understood where it lands: the schema is that of the program, workloads have sources.
 #[test]
 fn what_ships_is_current() {
+    xoff_schemes::install_all();
     let schema = fs::read_to_string(root().join("schema/scenario.schema.json")).unwrap();
     let current = xoff_scenario::dictionary::schema::render();
     assert_eq!(schema.trim(), current.trim(), "write it anew: xoff describe schema > schema/scenario.schema.json");

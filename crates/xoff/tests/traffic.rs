@@ -6,6 +6,7 @@ use xoff_fabric::record::FlowRecord;
 use xoff_scenario::load::{Loaded, Options, Scenario};
 
 fn load(traffic: &str, seed: u64) -> Loaded {
+    xoff_schemes::install_all();
     let text = format!(
         "[run]\nstop = \"20ms\"\n[scheme]\nname = \"none\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\n\
          hosts_per_leaf = 4\nhost_rate = \"10Gbps\"\nhost_delay = \"1us\"\nfabric_rate = \"40Gbps\"\nfabric_delay = \"1us\"\n\

@@ -5,6 +5,7 @@ use xoff_scenario::{Options, Scenario};
 
 #[test]
 fn pfc_alone_makes_a_victim_for_as_long_as_the_burst_lasts() {
+    xoff_schemes::install_all();
     // pcn-fig2: a congestion tree of about 3.1 ms, a burst of about 3 ms, and both long flows
     // suffer, the innocent one too (pfc section 7.6).
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios/victim-flow-fig2.toml");
@@ -23,6 +24,7 @@ fn pfc_alone_makes_a_victim_for_as_long_as_the_burst_lasts() {
 
 /// The lowest rate that the scheme allowed the victim during the burst, in Gb/s.
 fn victim_cut_to(scheme: &str) -> f64 {
+    xoff_schemes::install_all();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios/victim-flow.toml");
     let options = Options { sets: vec!["run.stop=25ms".into()], scheme: Some(scheme.to_owned()), ..Options::default() };
     let loaded = Scenario::open(&path).unwrap().load(&options).unwrap_or_else(|errors| panic!("{}", errors[0]));

@@ -3,6 +3,7 @@ use xoff_scenario::Loaded;
 
 /// Hosts h0 and h1 at the switch sw, as three processes would load it.
 fn star(head: &str, stop: &str) -> Loaded {
+    xoff_schemes::install_all();
     let text = format!(
         "{head}\n[run]\nstop = \"{stop}\"\n[topology]\nkind = \"star\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
          [scheme]\nname = \"dcqcn\"\n[[traffic]]\nkind = \"flows\"\nflow = [{{ src = \"h0\", dst = \"h1\", size = \"30KB\" }}]\n"

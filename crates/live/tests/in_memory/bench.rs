@@ -12,6 +12,7 @@ use xoff_scenario::{Loaded, Options, Scenario};
 
 /// Loads a scenario, with a scheme if it names none itself.
 pub fn loaded(text: &str, scheme: Option<&str>) -> Loaded {
+    xoff_schemes::install_all();
     let options = Options { scheme: scheme.map(str::to_owned), ..Options::default() };
     let loaded = Scenario::from_text("t", text, Path::new(".")).load(&options);
     loaded.unwrap_or_else(|errors| panic!("{scheme:?}: {}", errors[0]))

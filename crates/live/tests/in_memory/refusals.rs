@@ -33,6 +33,7 @@ domain = [{ switches = "s" }, { switches = ["t", "u"] }]
 "#;
 
 fn load(text: &str, sets: &[&str]) -> Loaded {
+    xoff_schemes::install_all();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let options = Options { sets: sets.clone(), ..Options::default() };
     let loaded = Scenario::from_text("t", text, Path::new(".")).load(&options);

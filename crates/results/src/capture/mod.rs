@@ -16,12 +16,12 @@ use pcapng::{Interface, Packet, Pcapng};
 use std::collections::HashMap;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use xoff_catalogue::telemetry_multiplier;
 use xoff_engine::Time;
 use xoff_fabric::capture::{Frame, RawFrame};
 use xoff_fabric::plan::peer;
 use xoff_scenario::Loaded;
 use xoff_scenario::captures::Request;
-use xoff_schemes::parts::int::multiplier_of;
 use xoff_wire::{Encoder, FCS_BYTES};
 
 /// The folder of captures in a run directory.
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
         let about = about(loaded, origin);
         let files = loaded.captures.iter().map(|request| open(&folder, request, comments.names(), &about));
         let files = files.collect::<io::Result<_>>()?;
-        let multipliers = loaded.schemes.iter().map(|scheme| multiplier_of(&scheme.values)).collect();
+        let multipliers = loaded.schemes.iter().map(|scheme| telemetry_multiplier(&scheme.values)).collect();
         let encoder = Encoder::new(&loaded.plan, multipliers);
         Ok(Writer { encoder, comments, files, bytes: Vec::new() })
     }
@@ -120,7 +120,7 @@ impl Open {
 fn about(loaded: &Loaded, origin: Origin) -> String {
     let schemes: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
     let units = loaded.schemes.iter().filter_map(|scheme| {
-        let m = multiplier_of(&scheme.values)?;
+        let m = telemetry_multiplier(&scheme.values)?;
         Some(format!(" Telemetry of {} has m = {m} at every port (int_multiplier).", scheme.label))
     });
     let (frames, clock) = match origin {

@@ -5,6 +5,7 @@ use xoff_engine::Time;
 use xoff_scenario::load::{Options, Scenario};
 
 fn load(captures: &str) -> Result<Vec<super::Request>, String> {
+    xoff_schemes::install_all();
     let text = format!(
         "[run]\nstop=\"1ms\"\n[topology]\nkind=\"star\"\nhosts=3\nrate=\"100Gbps\"\n{captures}\n\
          [[traffic]]\nkind=\"permutation\"\nsize=\"1KB\"\n"

@@ -2,7 +2,7 @@
 
 use super::fault::{Step, step};
 use super::{about, kind, partials};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with, symlinkat};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -50,6 +50,11 @@ pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 /// Whether the file system cannot do what [`rename_new`] and [`exchange`] ask for.
 pub fn is_unsupported(error: &io::Error) -> bool {
     matches!(kind(error), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
+/// A symbolic link to a folder.
+pub fn point(to: &Path, path: &Path) -> io::Result<()> {
+    attempt(Step::Link, "cannot write", path, || Ok(symlinkat(to, CWD, path)?))
 }
 
 /// A second name for a file; a copy where there are no second names.

@@ -165,6 +165,41 @@ pub fn write_all(files: &[(PathBuf, &str)], present: Present) -> io::Result<()> 
     pending.iter_mut().try_for_each(Pending::settle)
 }
 
+/// A symbolic link that was made; it disappears unless it is kept.
+#[derive(Debug)]
+pub struct Pointed(Option<PathBuf>);
+
+impl Pointed {
+    /// The link is to stay.
+    pub fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Pointed {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = disk::remove_file(path);
+        }
+    }
+}
+
+/// Makes `path` a symbolic link to a folder. Only another link is ever replaced.
+pub fn point(path: &Path, to: &Path, present: Present) -> io::Result<Pointed> {
+    match fs::read_link(path) {
+        Ok(old) if old == to => return Ok(Pointed(None)),
+        Ok(_) if present == Present::Replace => disk::remove_file(path)?,
+        Ok(_) => return Err(taken(path)),
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            return Err(refusal(path, "is no symbolic link; it is left alone"));
+        }
+        Err(_) => {}
+    }
+    disk::create_dirs(path.parent().unwrap_or(Path::new("")))?;
+    disk::point(to, path)?;
+    Ok(Pointed(Some(path.to_owned())))
+}
+
 /// Refuses before anything is written what would be refused at its end.
 pub fn refuse_present(files: &[(PathBuf, &str)], present: Present) -> io::Result<()> {
     for (path, _) in files {

@@ -451,7 +451,7 @@ fn holds(flows: &Flows, stops: &[Stop], network: &Network, end: Time) -> Vec<Hol
 
 /// What a scheme publishes under this name and in this unit.
 fn variable(name: &str, unit: &str) -> Option<&'static Variable> {
-    let all = xoff_schemes::all().iter().flat_map(|spec| spec.variables);
+    let all = xoff_catalogue::all().iter().flat_map(|spec| spec.variables);
     all.into_iter().find(|of| of.name == name && of.unit == unit)
 }
 

@@ -1,8 +1,8 @@
 //! Whether ACKs come often enough for the windows of schemes.
 
 use super::RoundTrips;
-use crate::Loaded;
 use crate::number::bytes;
+use crate::{Loaded, catalogue};
 use serde::Serialize;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::ack_rule::{AckRule, share_of_line};
@@ -31,13 +31,13 @@ pub(crate) fn rows(loaded: &Loaded, trips: Option<&RoundTrips>) -> Vec<AckRow> {
     let Some(trips) = trips else { return Vec::new() };
     let mut rows: Vec<AckRow> = Vec::new();
     for scheme in &loaded.schemes {
-        let [format, _] = xoff_schemes::formats(&scheme.values);
+        let [format, _] = catalogue::formats(&scheme.values);
         if format.transport == Transport::Tcp {
             continue;
         }
         for host in loaded.plan.hosts.iter().filter(|host| host.ack_every > 1) {
             let facts = facts(host, trips);
-            let window = xoff_schemes::first_limits(&scheme.values, &facts).map(|limits| limits.window_bytes);
+            let window = catalogue::first_limits(&scheme.values, &facts).map(|limits| limits.window_bytes);
             let Some(window_bytes) = window.filter(|window| *window < u64::MAX) else { continue };
             let row = row(&scheme.label, host, window_bytes);
             if !rows.contains(&row) {

@@ -9,10 +9,10 @@
 use crate::number::bytes;
 use crate::{Loaded, budget};
 use serde::Serialize;
+use xoff_catalogue::param::{BytesByRate, ParamValues, Value};
 use xoff_engine::BitRate;
 use xoff_fabric::pfc::{alpha_at, paused_alone};
 use xoff_fabric::plan::{Plan, Thresholds, peer};
-use xoff_schemes::param::{BytesByRate, ParamValues, Value};
 
 /// Whether a queue is marked before its ingress sends PAUSE.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! The dictionary as a JSON Schema, for editors.
 
 use super::{Key, Kind, Section, keys, section, sections};
+use crate::catalogue;
 use serde_json::{Map, Value, json};
-use xoff_schemes::param::ParamKind;
+use xoff_catalogue::param::ParamKind;
 
 /// The whole schema, as it is written to `schema/scenario.schema.json`.
 pub fn generate() -> Value {
@@ -99,7 +100,7 @@ fn kind(kind: Kind) -> Value {
 
 /// The parameters of all schemes; which of them apply depends on the name, which the loader checks.
 fn scheme_parameters(properties: &mut Map<String, Value>) {
-    let schemes = xoff_schemes::all();
+    let schemes = catalogue::all();
     properties["name"]["enum"] = json!(schemes.iter().map(|scheme| scheme.name).collect::<Vec<_>>());
     let mut texts: Vec<(&str, String)> = Vec::new();
     for scheme in schemes {

@@ -5,7 +5,7 @@
 //! the packet and the bytes now in its queues, and is written when the packet is dequeued
 //! (`hpcc.md`, section 2).
 
-use crate::param::{ParamValues, params};
+use crate::param::params;
 use std::marker::PhantomData;
 use xoff_fabric::packet::{IntHop, IntStack};
 pub use xoff_fabric::precision::{HEADER_HOPS, Precision};
@@ -59,18 +59,6 @@ impl HeaderParams {
             (IntPrecision::Header, m) => Precision::Coded(m as u8),
         }
     }
-}
-
-/// The m that a scheme, or its base, sets for all ports.
-pub fn multiplier_of(values: &ParamValues) -> Option<u64> {
-    let own = |values: &ParamValues| {
-        let listed = HeaderParams::TABLE.iter().all(|param| values.spec().param(param.name).is_some());
-        match listed.then(|| HeaderParams::read(values).precision())? {
-            Precision::Coded(m) => Some(u64::from(m)),
-            Precision::Exact | Precision::Header => None,
-        }
-    };
-    own(values).or_else(|| values.base().and_then(own))
 }
 
 /// Writes one record into every packet that leaves its queue.

@@ -2,10 +2,8 @@
 
 pub mod clock;
 pub mod flow_table;
-pub mod frame_content;
 pub mod hpcc_law;
 pub mod int;
-pub mod int_header;
 pub mod newreno;
 pub mod paused_packets;
 pub mod pi;
@@ -15,6 +13,8 @@ pub mod qcn_sampler;
 pub mod red;
 pub mod round_trip;
 pub mod rounding;
+
+pub use xoff_catalogue::{frame_content, int_header};
 
 /// What an `impl Scheme` says where receivers only acknowledge: nothing at receivers and gateways, no switch control.
 macro_rules! silent_receiver {

@@ -5,6 +5,7 @@ use xoff_scenario::{Loaded, Options, Scenario};
 
 /// One of the repository's scenarios.
 pub fn load(file: &str, sets: &[&str], scheme: Option<&str>) -> Loaded {
+    xoff_schemes::install_all();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios").join(file);
     let options = Options {
         sets: sets.iter().map(|set| (*set).to_owned()).collect(),

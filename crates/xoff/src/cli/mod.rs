@@ -282,6 +282,7 @@ pub fn main_with<R: SchemeSet>() -> ExitCode {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    xoff_schemes::install_all();
     library::provide(crate::inside::FILES);
     colour::look_for(std::env::args_os());
     let command = Cli::command().term_width(wrap::columns()).color(colour::choice());

@@ -3,7 +3,7 @@
 use crate::cli::{ForceArgs, Stop, show_page};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use xoff_results::files::whole;
+use xoff_results::files::whole::{self, Pointed};
 use xoff_scenario::{Diagnostic, wrap};
 
 #[derive(Args)]
@@ -43,29 +43,36 @@ pub fn write(args: &SchemeArgs) -> Result<(), Stop> {
     let (module, type_name) = names(name).map_err(|why| Diagnostic::new(format!("`{name}` {why}")))?;
     let checkout = Checkout::find(args.path.as_deref(), Path::new(env!("CARGO_MANIFEST_DIR")))?;
     let folder = if args.in_tree { checkout.crate_folder(&args.name)? } else { args.name.clone() };
-    let (package, profiles) = (checkout.package(), checkout.profiles());
+    let package = if args.in_tree { "../xoff" } else { "crates/xoff" };
     let named = |text: &str| {
         let text = text.replace("my-idea", name).replace("my_idea", &module).replace("MyIdea", &type_name);
-        text.replace("XOFF", &package).replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"))
+        let text = text.replace("XOFF", &format!("{{ path = {package:?} }}"));
+        text.replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"))
     };
     let mut texts: Vec<(String, String)> =
         FILES.iter().map(|(file, text)| (file.replace("my_idea", &module), named(text))).collect();
     if !args.in_tree {
-        // Profiles are those of a workspace's root.
-        texts[0].1.push_str(&(named(PROFILES) + &profiles));
-        texts.push((".gitignore".to_owned(), "/target\n/results\n".to_owned()));
+        // Settings are those of a workspace's root.
+        texts[0].1.push_str(&(named(PROFILES) + &checkout.settings()));
+        texts.push((".gitignore".to_owned(), "/crates\n/target\n/results\n".to_owned()));
         texts.push((".cargo/config.toml".to_owned(), checkout.target()));
         texts.extend(checkout.lock().map(|lock| ("Cargo.lock".to_owned(), lock)));
     }
     let texts: Vec<(PathBuf, &str)> = texts.iter().map(|(file, text)| (folder.join(file), text.as_str())).collect();
+    whole::refuse_present(&texts, args.force.present())?;
+    let linked = match args.in_tree {
+        true => None,
+        false => Some(whole::point(&folder.join("crates"), &checkout.root.join("crates"), args.force.present())?),
+    };
     whole::write_all(&texts, args.force.present())?;
+    linked.into_iter().for_each(Pointed::keep);
     let shown = folder.display();
     let root = checkout.root.display();
     let built = match args.in_tree {
         true => format!("It is a crate of the checkout {root}, and is built with it."),
         false => format!(
-            "It builds on the checkout {root} and shares its folder of compiled crates ({shown}/.cargo/config.toml); \
-             --path names another."
+            "It builds on the checkout {root}: {shown}/crates is a link to its crates, and what is compiled there is not \
+             compiled again ({shown}/.cargo/config.toml). --path names another."
         ),
     };
     show_page(&format!(
@@ -139,15 +146,12 @@ impl Checkout {
         Ok(self.root.join("crates").join(name))
     }
 
-    /// Line of a dependency.
-    fn package(&self) -> String {
-        format!("{{ path = {:?} }}", self.root.join("crates/xoff").display().to_string())
-    }
-
-    /// How its crates are compiled. A crate that is compiled in the same way is not compiled again.
-    fn profiles(&self) -> String {
+    /// What its crates take from their workspace, and how they are compiled. Cargo knows a crate by its place in the
+    /// workspace and by these settings, so the project has the same and reaches the crates by a link: what is compiled
+    /// in the checkout is not compiled again.
+    fn settings(&self) -> String {
         let manifest = std::fs::read_to_string(self.root.join("Cargo.toml")).unwrap_or_default();
-        manifest.find("\n[profile.").map(|at| manifest[at..].to_owned()).unwrap_or_default()
+        manifest.find("\n[workspace.package]").map(|at| manifest[at..].to_owned()).unwrap_or_default()
     }
 
     /// The versions of all else that it is tested with.
@@ -167,8 +171,9 @@ impl Checkout {
 
 /// How the scheme itself is compiled; the network is compiled together with it.
 const PROFILES: &str = "
-# Its own, wherever it lies.
+# Its own, with the crates of the checkout, which `crates` is a link to.
 [workspace]
+resolver = \"3\"
 
 # The network is compiled together with your scheme, in this package: one unit of code is the fastest.
 [profile.release.package.my-idea]

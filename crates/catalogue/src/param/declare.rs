@@ -47,8 +47,17 @@ pub mod types {
 /// A scheme's parameters as one documented struct, from which their table, their types and their choices follow.
 ///
 /// ```
-/// use xoff_schemes::param::{Preset, SchemeSpec, params, presets};
-/// use xoff_schemes::parts::rounding;
+/// use xoff_catalogue::param::{Preset, SchemeSpec, params, presets};
+///
+/// mod rounding {
+///     xoff_catalogue::param::params! {
+///         /// What several schemes share.
+///         pub struct Params {
+///             /// whether rates are whole megabits
+///             whole: Flag = "false", from "an assumption";
+///         }
+///     }
+/// }
 ///
 /// params! {
 ///     pub struct Params {
@@ -222,7 +231,7 @@ macro_rules! __param_choices {
 /// Presets: name, source and the values that differ from the defaults.
 ///
 /// ```
-/// # use xoff_schemes::param::{Preset, presets};
+/// # use xoff_catalogue::param::{Preset, presets};
 /// const PRESETS: &[Preset] = presets! {
 ///     "paper" from "NSDI 2020, simulations" {}
 ///     "testbed" from "NSDI 2020, testbed" { period = "500us" }

@@ -3,7 +3,7 @@
 //! The papers name fields and sizes, seldom bits. Where they do not, the layout is ours (decision
 //! 0037), and the dissector under `tools/` reads it. All fields are big-endian.
 
-use super::int_header::{CREDITED_BYTES, TELEMETRY_BYTES};
+use crate::int_header::{CREDITED_BYTES, TELEMETRY_BYTES};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 
 /// What a frame carries beyond its protocol's own headers.
