@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is")).join("data");
+    let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is"));
     let mut files = Vec::new();
-    gather(&root, "", &mut files);
+    // Relative to the package: a project that reaches it by a link must not find other folders to watch.
+    gather(Path::new("data"), "", &mut files);
     files.sort();
     assert!(files.len() > 100, "data/ is incomplete: {} files", files.len());
     let mut code = String::from("pub const FILES: xoff_scenario::library::Files = &[\n");
     for (name, path) in files {
-        writeln!(code, "    ({name:?}, include_str!({:?})),", path.display().to_string()).expect("a text takes all");
+        writeln!(code, "    ({name:?}, include_str!({:?})),", package.join(path).display().to_string())
+            .expect("a text takes all");
     }
     code.push_str("];\n");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo says where to write")).join("inside.rs");

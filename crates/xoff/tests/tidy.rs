@@ -65,10 +65,14 @@ fn forbid(crates: &[&str], words: &[&str], why: &str) {
 #[test]
 fn files_threads_and_the_terminal_belong_to_the_upper_crates() {
     let words = ["std::fs", "std::thread", "std::net", "std::process", "std::env"];
-    forbid(&["engine/src", "fabric/src", "catalogue/src", "schemes/src", "wire/src"], &words, "they belong to crates above");
+    forbid(
+        &["engine/src", "fabric/src", "catalogue/src", "schemes/src", "wire/src"],
+        &words,
+        "they belong to crates above",
+    );
     let words = ["println!", "eprintln!", "print!("];
-    let folders =
-        ["engine", "fabric", "catalogue", "schemes", "wire", "scenario", "run", "results", "live"].map(|name| format!("{name}/src"));
+    let folders = ["engine", "fabric", "catalogue", "schemes", "wire", "scenario", "run", "results", "live"]
+        .map(|name| format!("{name}/src"));
     forbid(&folders.each_ref().map(String::as_str), &words, "printing belongs to the program");
 }
 
