@@ -24,7 +24,7 @@ fn everything() -> Vec<(String, ParamValues)> {
             found.push((name, values));
         }
         if spec.base != Base::Alone {
-            let names = bases().into_iter().map(|base| format!("{}+{}", spec.name, base.name));
+            let names = bases().iter().map(|base| format!("{}+{}", spec.name, base.name));
             found.extend(names.filter_map(|name| select(&name).ok().map(|values| (name, values))));
         }
     }
