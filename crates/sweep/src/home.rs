@@ -83,6 +83,7 @@ mod tests {
 
     #[test]
     fn another_sweep_gets_a_folder_of_its_own() {
+        xoff_schemes::install_all();
         let within = std::env::temp_dir().join(format!("xoff-home-{}", std::process::id()));
         let of = |axes: &[&str], seeds| {
             let mut sweep = Sweep::of(Scenario::from_text("s.toml", "", Path::new(".")));
