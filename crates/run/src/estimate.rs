@@ -92,7 +92,7 @@ fn makespan(window: &[u64], shares: &[usize]) -> u64 {
             own.clone().chain((0..own.start).chain(own.end..window.len()).rev())
         })
         .collect();
-    // The thread that is free first goes on.
+    // The thread that is free first takes the next part.
     let mut free: BinaryHeap<Reverse<(u64, usize)>> = (0..threads).map(|thread| Reverse((0, thread))).collect();
     let mut last = 0;
     while let Some(Reverse((time, thread))) = free.pop() {
