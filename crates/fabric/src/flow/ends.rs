@@ -3,7 +3,7 @@
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
 use crate::contract::packet::Ecn;
-use crate::contract::traffic::FlowSpec;
+use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::pacing::Pacing;
 use crate::flow::transport::messages::Cut;
 use crate::flow::transport::{Requester, Responder, Stream};
@@ -25,6 +25,8 @@ pub struct Sender<Rp> {
     pub packet_flags: u8,
     /// How its data packets leave.
     pub ecn: Ecn,
+    /// Flow events that its source receives.
+    pub subscription: Subscription,
     pub ended: bool,
     pub full_frame: u16,
     pub last_frame: u16,
@@ -80,7 +82,7 @@ pub struct Receiver<Np> {
     pub responder: Responder,
     pub host: HostId,
     pub entry: FlowEntryId,
-    /// Its source wants to know of deliveries.
+    /// Its source receives deliveries.
     pub tells: bool,
     pub ack_frame: u16,
     pub notification_frame: u16,
@@ -107,8 +109,6 @@ pub struct FlowDetails {
     pub ephemeral: u16,
     pub source: SourceId,
     pub spec: FlowSpec,
-    /// Its source wants to know of acknowledgements.
-    pub tells: bool,
     pub start: Time,
     pub acked_at: Option<Time>,
     pub ideal: Span,

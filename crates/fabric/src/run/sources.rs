@@ -1,18 +1,16 @@
 //! The sources of traffic: when each acts next, what its actions do, what it is told.
 
 use crate::contract::scheme::Scheme;
-use crate::contract::traffic::{Action, Source};
+use crate::contract::traffic::{Action, Source, Subscription};
 use crate::flow::identity::SourceName;
 use crate::id::{FlowStateId, SenderId, SourceId};
 use crate::part::command::FlowCommand;
 use crate::part::{FlowEvent, kind};
 use crate::run::World;
 use crate::run::flow_state::FlowState;
+use crate::run::handles::Handles;
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use xoff_engine::Time;
-use xoff_engine::rng::mix;
 
 /// Actions for which room is kept from one act to the next.
 const MOST_ACTIONS: usize = 1 << 12;
@@ -30,30 +28,15 @@ pub(crate) struct SourceState {
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
-    pub flows: HashMap<u32, FlowStateId, BuildHasherDefault<HandleHasher>>,
-}
-
-/// Mixes a handle's bits: a source that spoils its own table harms nobody else.
-#[derive(Default)]
-pub(crate) struct HandleHasher(u64);
-
-impl Hasher for HandleHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
-    }
-    fn write_u32(&mut self, handle: u32) {
-        self.0 = mix(self.0 ^ u64::from(handle));
-    }
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    pub flows: Handles,
+    pub subscription: Subscription,
 }
 
 impl SourceState {
     pub(crate) fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        let flows = HashMap::default();
-        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows }
+        let (subscription, flows) = (source.subscription(), Handles::default());
+        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows, subscription }
     }
 }
 
@@ -107,14 +90,14 @@ impl<S: Scheme> World<S> {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-                    self.window.foresight.feed(flow_state, false);
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
+                    self.feed(source, flow_state, false);
                 }
                 self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
             }
             Action::Send { handle, bytes, message } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-                    self.window.foresight.feed(flow_state, true);
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
+                    self.feed(source, flow_state, true);
                     // The receiver knows of it before its first packet can be there.
                     let (part, entry) = self.target(flow_state);
                     let receiver = self.parts[part].flows.entries[entry].receiver;
@@ -126,7 +109,7 @@ impl<S: Scheme> World<S> {
             }
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
                     self.flow_states[flow_state].stops = self.window.act;
                     let (part, entry) = self.target(flow_state);
                     let receiver = self.parts[part].flows.entries[entry].receiver;
@@ -143,8 +126,15 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// A flow has more to send, which the source of drained flows must know within this window.
+    fn feed(&mut self, source: SourceId, flow_state: FlowStateId, message: bool) {
+        if self.sources[source].subscription.drained {
+            self.window.foresight.feed(flow_state, message);
+        }
+    }
+
     fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
-        if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
+        if let Some(flow_state) = self.sources[source].flows.get(handle) {
             let (part, entry) = self.origin(flow_state);
             let sender = self.parts[part].flows.entries[entry].sender;
             self.command(source, part, command(sender));
@@ -211,7 +201,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn tell_stranded(&mut self, source: SourceId, handle: u32, cut: bool) {
         let source_state = &mut self.sources[source];
         source_state.source.on_stranded(self.state.now, handle, cut);
-        let hears = source_state.source.hears_deliveries();
+        let hears = source_state.subscription.of_messages();
         self.arm_source(source);
         if cut && hears {
             self.watch_stranded();
@@ -240,8 +230,8 @@ impl<S: Scheme> World<S> {
         let FlowState { source, handle, .. } = self.flow_states[flow_state];
         let source_state = &mut self.sources[source];
         // The source may have given the handle to another flow since.
-        if source_state.flows.get(&handle) == Some(&flow_state) {
-            source_state.flows.remove(&handle);
+        if source_state.flows.get(handle) == Some(flow_state) {
+            source_state.flows.remove(handle);
             source_state.source.on_finished(self.state.now, handle);
             self.arm_source(source);
         }

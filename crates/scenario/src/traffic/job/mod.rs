@@ -13,7 +13,7 @@ use placement::RankPlacement;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
-use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::traffic::{Action, FlowSpec, Source, Subscription};
 use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
@@ -198,8 +198,9 @@ impl JobSource {
 }
 
 impl Source for JobSource {
-    fn hears_deliveries(&self) -> bool {
-        true
+    fn subscription(&self) -> Subscription {
+        let delivered = self.of.completion == Completion::Delivered;
+        Subscription { drained: false, delivered, acknowledged: !delivered }
     }
 
     fn next(&self) -> Option<Time> {
@@ -232,15 +233,11 @@ impl Source for JobSource {
     }
 
     fn on_delivered(&mut self, now: Time, handle: u32, _message: u32) {
-        if self.of.completion == Completion::Delivered {
-            self.over(now, handle);
-        }
+        self.over(now, handle);
     }
 
     fn on_acknowledged(&mut self, now: Time, handle: u32, _message: u32) {
-        if self.of.completion == Completion::Acknowledged {
-            self.over(now, handle);
-        }
+        self.over(now, handle);
     }
 
     fn on_finished(&mut self, _now: Time, handle: u32) {
