@@ -115,6 +115,8 @@ pub struct FlowDetails {
     pub base_rtt: Span,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
+    /// See [`FlowRecord::lost`](crate::contract::record::FlowRecord::lost).
+    pub lost: u64,
     pub notifications: u64,
     pub first_notified: Option<Time>,
     /// Egress ports from the sender's NIC on, by their numbers in the network.

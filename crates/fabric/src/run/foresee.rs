@@ -174,7 +174,7 @@ impl<S: Scheme> World<S> {
     /// Whether an event does not happen because of what its source did within the window.
     fn is_void(&self, foreseen: &Foreseen) -> bool {
         let flow = foreseen.event.flow();
-        let stopped = self.flow_states[flow].stops.is_some_and(|stop| stop < foreseen.key);
+        let stopped = self.flow_states[flow].stops < foreseen.key;
         // A message has a packet at least, and that is not acknowledged within the window.
         stopped
             || (matches!(foreseen.event, FlowEvent::Drained(_)) && self.window.foresight.was_fed(flow) == Some(true))

@@ -10,7 +10,7 @@ use crate::run::World;
 use crate::run::flow_state::FlowState;
 use crate::run::handles::Handles;
 use std::cmp::Reverse;
-use xoff_engine::Time;
+use xoff_engine::{Key, Time};
 
 /// Actions for which room is kept from one act to the next.
 const MOST_ACTIONS: usize = 1 << 12;
@@ -29,6 +29,7 @@ pub(crate) struct SourceState {
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
     pub flows: Handles,
+    /// Flow events that it receives.
     pub subscription: Subscription,
 }
 
@@ -99,20 +100,18 @@ impl<S: Scheme> World<S> {
                 if let Some(flow_state) = self.sources[source].flows.get(handle) {
                     self.feed(source, flow_state, true);
                     // The receiver knows of it before its first packet can be there.
-                    let (part, entry) = self.target(flow_state);
-                    let receiver = self.parts[part].flows.entries[entry].receiver;
-                    self.command(source, part, FlowCommand::Expect(receiver, bytes, message));
-                    let (part, entry) = self.origin(flow_state);
-                    let sender = self.parts[part].flows.entries[entry].sender;
-                    self.command(source, part, FlowCommand::Send(sender, bytes, message));
+                    let FlowState { sender, receiver, .. } = self.flow_states[flow_state];
+                    let [from, to] = self.flow_states[flow_state].parts();
+                    self.command(source, to, FlowCommand::Expect(receiver, bytes, message));
+                    self.command(source, from, FlowCommand::Send(sender, bytes, message));
                 }
             }
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(flow_state) = self.sources[source].flows.get(handle) {
-                    self.flow_states[flow_state].stops = self.window.act;
-                    let (part, entry) = self.target(flow_state);
-                    let receiver = self.parts[part].flows.entries[entry].receiver;
+                    let state = &mut self.flow_states[flow_state];
+                    state.stops = self.window.act.unwrap_or(Key::LAST);
+                    let ([_, part], receiver) = (state.parts(), state.receiver);
                     self.command(source, part, FlowCommand::Close(receiver));
                     self.command_sender(source, handle, FlowCommand::Stop);
                     if self.window.foresight.needed {
@@ -135,8 +134,8 @@ impl<S: Scheme> World<S> {
 
     fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
         if let Some(flow_state) = self.sources[source].flows.get(handle) {
-            let (part, entry) = self.origin(flow_state);
-            let sender = self.parts[part].flows.entries[entry].sender;
+            let state = &self.flow_states[flow_state];
+            let ([part, _], sender) = (state.parts(), state.sender);
             self.command(source, part, command(sender));
         }
     }
@@ -177,7 +176,10 @@ impl<S: Scheme> World<S> {
     pub(crate) fn hear(&mut self, event: FlowEvent) {
         match event {
             FlowEvent::Ended(flow_state) => self.on_ended(flow_state),
-            FlowEvent::Lost(flow_state) => self.flow_states[flow_state].lost += 1,
+            FlowEvent::Lost(flow_state) => {
+                let (part, sender) = (self.origin(flow_state).0, self.flow_states[flow_state].sender);
+                self.parts[part].flows.details[sender].lost += 1;
+            }
             FlowEvent::Drained(flow_state) => {
                 self.tell_source(flow_state, |source, now, handle| source.on_drained(now, handle))
             }
@@ -217,7 +219,9 @@ impl<S: Scheme> World<S> {
     fn on_ended(&mut self, flow_state: FlowStateId) {
         let record = self.flow_record(flow_state);
         self.state.flows.push(record);
-        self.unprobe_flow(flow_state);
+        if self.flow_states[flow_state].probed {
+            self.unprobe_flow(flow_state);
+        }
         self.ended.push(flow_state);
         self.take_from_source(flow_state);
         if self.is_idle() {

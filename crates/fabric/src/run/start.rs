@@ -97,7 +97,7 @@ impl<S: Scheme> World<S> {
         let flags = if shaped { TRANSIT } else { 0 } | if spreads { SPREAD } else { 0 };
         let mut sender = self.sender(rp, path_handle(entry, installed.sender), flags, &spec, &packets, &path_info);
         sender.subscription = subscription;
-        // Whoever sends messages alone and wants no acknowledgement of them waits for no ACK.
+        // A source that sends messages and counts deliveries waits for no ACK.
         self.window.foresight.acks |= spec.size_bytes.is_some() || subscription.acknowledged || subscription.drained;
         let sender = self.parts[part].add_sender(sender, details(&identity, &spec, self.state.now, &path_info));
         self.spread(part, sender, identity.identity, installed.routes);
@@ -111,7 +111,9 @@ impl<S: Scheme> World<S> {
             &path_info,
         );
         receiver.backward = installed.backward;
-        self.parts[end].add_receiver(receiver);
+        let receiver = self.parts[end].add_receiver(receiver);
+        let state = &mut self.flow_states[flow_state];
+        (state.sender, state.receiver) = (sender, receiver);
         self.sources[source].flows.insert(spec.handle, flow_state);
         if spec.probed {
             self.probe_flow(flow_state);
@@ -332,6 +334,7 @@ fn details(identity: &FlowIdentity, spec: &FlowSpec, now: Time, path_info: &Path
         base_rtt: path_info.base_rtt,
         packets_retransmitted: 0,
         timeouts: 0,
+        lost: 0,
         notifications: 0,
         first_notified: None,
         path: path_info.way.path.as_slice().into(),
@@ -348,8 +351,9 @@ impl<S: Scheme> Part<S> {
         flow
     }
 
-    fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
-        let entry = receiver.entry;
-        self.flows.entries[entry].receiver = self.flows.receivers.insert(receiver);
+    fn add_receiver(&mut self, receiver: Receiver<S::Np>) -> ReceiverId {
+        let (entry, flow) = (receiver.entry, self.flows.receivers.insert(receiver));
+        self.flows.entries[entry].receiver = flow;
+        flow
     }
 }

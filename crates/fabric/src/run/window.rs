@@ -224,8 +224,8 @@ impl<S: Scheme> World<S> {
     /// The event that ends a flow, if it is known and before `limit`.
     fn foresee_flow(&self, flow: FlowStateId, limit: Key) -> Option<(Key, Option<usize>)> {
         let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
-        let stopped = self.flow_states[flow].stops.map(|key| (key, None));
-        acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
+        let stopped = (self.flow_states[flow].stops, None);
+        acked.into_iter().chain([stopped]).min().filter(|(key, _)| *key < limit)
     }
 
     /// When the last ACK of a flow arrives, and in which part, if it is in flight to its host.

@@ -38,7 +38,7 @@ pub struct Cut {
 }
 
 /// A message as it is stored. It begins where the one before it ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Stored {
     /// Packets and bytes of the flow until its end.
     packets: u32,
@@ -48,18 +48,37 @@ struct Stored {
 
 const _: () = assert!(size_of::<Stored>() == 16, "a queue pair may have thousands");
 
+/// Messages that are stored beside the rest, without memory of their own.
+const FEW: usize = 8;
+
 /// Messages that are not complete, in order.
+///
+/// Both ends of a queue pair have one, and of thousands of queue pairs none is in the cache: so the few messages that
+/// most have under way lie in two cache lines, behind one for the rest.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Messages {
-    cut: Cut,
-    list: VecDeque<Stored>,
-    /// Complete messages at the front of the list, stored on for captures.
-    over: usize,
     /// Where the first of the list begins.
     begin: Mark,
     /// End of the last message.
     end: Mark,
-    /// Place in the list of the packet asked for last that was not in the first message: the next is near.
+    cut: Cut,
+    /// Complete messages at the front of the list, stored on for captures.
+    over: u32,
+    /// Place in `few` of the first message, and how many there are.
+    first: u8,
+    len: u8,
+    /// All messages, where there are many.
+    many: Option<Box<Many>>,
+    few: [Stored; FEW],
+}
+
+const _: () = assert!(size_of::<Messages>() == 3 * 64, "three cache lines");
+
+#[derive(Debug, Default)]
+struct Many {
+    list: VecDeque<Stored>,
+    /// Place of the message asked for last: the next is near.
     cursor: Cell<u32>,
 }
 
@@ -71,7 +90,8 @@ impl Messages {
 
     /// No message yet; the first begins at a position in the flow.
     pub fn beginning_at(cut: Cut, begin: Mark) -> Messages {
-        Messages { cut, list: VecDeque::new(), over: 0, begin, end: begin, cursor: Cell::new(0) }
+        let few = [Stored::default(); FEW];
+        Messages { begin, end: begin, cut, over: 0, first: 0, len: 0, many: None, few }
     }
 
     /// Adds a message.
@@ -83,7 +103,31 @@ impl Messages {
             packets: packets.expect("the packets of a queue pair are numbered by 32 bits"),
             bytes: self.end.bytes + bytes,
         };
-        self.list.push_back(Stored { packets: self.end.packets, name, bytes: self.end.bytes });
+        let stored = Stored { packets: self.end.packets, name, bytes: self.end.bytes };
+        if self.many.is_none() && usize::from(self.len) < FEW {
+            self.few[(usize::from(self.first) + usize::from(self.len)) % FEW] = stored;
+            self.len += 1;
+        } else {
+            self.add_to_many(stored);
+        }
+    }
+
+    #[cold]
+    fn add_to_many(&mut self, stored: Stored) {
+        if self.many.is_none() {
+            let list = (0..usize::from(self.len)).filter_map(|place| self.at(place)).collect();
+            self.many = Some(Box::new(Many { list, cursor: Cell::default() }));
+        }
+        self.many.iter_mut().for_each(|many| many.list.push_back(stored));
+    }
+
+    /// The message at a place of the list.
+    #[inline]
+    fn at(&self, place: usize) -> Option<Stored> {
+        match &self.many {
+            None => (place < usize::from(self.len)).then(|| self.few[(usize::from(self.first) + place) % FEW]),
+            Some(many) => many.list.get(place).copied(),
+        }
     }
 
     /// Packets of all messages so far.
@@ -92,59 +136,81 @@ impl Messages {
     }
 
     /// PSN after the first message that is not complete; `u32::MAX` if there is none.
+    #[inline]
     pub fn next_end(&self) -> u32 {
-        self.list.get(self.over).map_or(u32::MAX, |first| first.packets)
+        self.at(self.over as usize).map_or(u32::MAX, |first| first.packets)
     }
 
     /// Returns the name of the first message that is not complete, if it lies within the first `packets` packets: it is
     /// complete from now on. With `keep` its place is stored on.
     pub fn pass(&mut self, packets: u32, keep: bool) -> Option<u32> {
-        let first = *self.list.get(self.over).filter(|first| first.packets <= packets)?;
+        let first = self.at(self.over as usize).filter(|first| first.packets <= packets)?;
         if keep {
             self.over += 1;
-        } else {
-            self.list.pop_front();
-            self.begin = Mark { packets: first.packets, bytes: first.bytes };
-            self.cursor.set(self.cursor.get().saturating_sub(1));
+            return Some(first.name);
+        }
+        self.begin = Mark { packets: first.packets, bytes: first.bytes };
+        match &mut self.many {
+            None => (self.first, self.len) = ((self.first + 1) % FEW as u8, self.len - 1),
+            Some(many) => {
+                many.list.pop_front();
+                many.cursor.set(many.cursor.get().saturating_sub(1));
+                if many.list.is_empty() {
+                    (self.first, self.len, self.many) = (0, 0, None);
+                }
+            }
         }
         Some(first.name)
     }
 
     /// Returns the name of the `nth` message that is not complete, if it lies within the first `packets` packets.
+    #[inline]
     pub fn complete_after(&self, packets: u32, nth: usize) -> Option<u32> {
-        self.list.get(self.over + nth).filter(|message| message.packets <= packets).map(|message| message.name)
+        self.at(self.over as usize + nth).filter(|message| message.packets <= packets).map(|message| message.name)
     }
 
     /// Message of a packet.
     pub fn of(&self, psn: u32) -> Option<Message> {
-        let within = |place: usize| self.message(place).filter(|of| of.begin.packets <= psn && psn < of.end.packets);
-        // Most often it is the first, or at the cursor; the list may be long.
-        let near = self.cursor.get() as usize;
-        within(self.over).or_else(|| {
-            [near, near + 1]
-                .into_iter()
-                .find_map(|place| Some((place, within(place)?)))
-                .or_else(|| {
-                    let place = self.list.partition_point(|message| message.packets <= psn);
-                    Some((place, within(place)?))
-                })
-                .map(|(place, message)| {
-                    self.cursor.set(place as u32);
-                    message
-                })
-        })
-    }
-
-    /// The message at a place of the list.
-    fn message(&self, place: usize) -> Option<Message> {
-        let Stored { packets, name, bytes } = *self.list.get(place)?;
-        let before = place.checked_sub(1).and_then(|before| self.list.get(before));
-        let begin = before.map_or(self.begin, |before| Mark { packets: before.packets, bytes: before.bytes });
-        Some(Message { begin, end: Mark { packets, bytes }, name })
+        if psn < self.begin.packets {
+            return None;
+        }
+        let Some(many) = &self.many else {
+            let mut begin = self.begin;
+            for place in 0..usize::from(self.len) {
+                let Stored { packets, name, bytes } = self.few[(usize::from(self.first) + place) % FEW];
+                let end = Mark { packets, bytes };
+                if psn < packets {
+                    return Some(Message { begin, end, name });
+                }
+                begin = end;
+            }
+            return None;
+        };
+        let within = |place: usize| {
+            let (before, Stored { packets, name, bytes }) = (place.checked_sub(1), *many.list.get(place)?);
+            let before = before.and_then(|before| many.list.get(before));
+            let begin = before.map_or(self.begin, |before| Mark { packets: before.packets, bytes: before.bytes });
+            let message = Message { begin, end: Mark { packets, bytes }, name };
+            (begin.packets <= psn && psn < packets).then_some(message)
+        };
+        let near = many.cursor.get() as usize;
+        let found = [near, near + 1].into_iter().find_map(|place| Some((place, within(place)?)));
+        let (place, message) = found.or_else(|| {
+            let place = many.list.partition_point(|message| message.packets <= psn);
+            Some((place, within(place)?))
+        })?;
+        many.cursor.set(place as u32);
+        Some(message)
     }
 
     /// Payload of the first `packets` packets. Requires that they end in a message that is stored, or at its beginning.
     pub fn payload_until(&self, packets: u32) -> u64 {
+        // Most often all that is complete, or all that may be sent.
+        for mark in [&self.begin, &self.end] {
+            if packets == mark.packets {
+                return mark.bytes;
+            }
+        }
         let Some(message) = packets.checked_sub(1).and_then(|psn| self.of(psn)) else {
             debug_assert_eq!(packets, self.begin.packets, "complete messages are freed");
             return self.begin.bytes;
@@ -185,6 +251,29 @@ mod tests {
             messages.add(*bytes, name);
         }
         messages
+    }
+
+    #[test]
+    fn many_messages_are_as_few() {
+        let sizes: Vec<u64> = (1..100).map(|size| size * 700).collect();
+        let (mut messages, mut few) = (of(&sizes), of(&sizes[..5]));
+        assert!(messages.many.is_some() && few.many.is_none());
+        let of_few: Vec<Option<Message>> = (0..few.packets()).map(|psn| few.of(psn)).collect();
+        let of_many: Vec<Option<Message>> = (0..few.packets()).map(|psn| messages.of(psn)).collect();
+        assert_eq!(of_few, of_many);
+        let names: Vec<u32> = std::iter::from_fn(|| messages.pass(u32::MAX - 1, false)).collect();
+        assert!(names.iter().copied().eq(10..109), "{names:?}");
+        assert_eq!((messages.next_end(), messages.of(messages.packets() - 1)), (u32::MAX, None));
+        // The places of few are used again and again, also where there were many.
+        for round in 0..20 {
+            for messages in [&mut messages, &mut few] {
+                messages.add(1500, round);
+                let (end, next) = (messages.packets(), messages.next_end());
+                assert_eq!(messages.of(end - 1).map(|message| message.name), Some(round));
+                assert!(next <= end && messages.pass(next, false).is_some() && messages.of(next - 1).is_none());
+            }
+        }
+        assert!(messages.many.is_none());
     }
 
     #[test]
