@@ -53,7 +53,7 @@ impl<Rp> Sender<Rp> {
 
     #[inline]
     pub fn frame_bytes(&self, psn: u32) -> u16 {
-        if psn + 1 < self.requester.seq.stream.message_end { self.full_frame } else { self.frame_beyond(psn) }
+        if self.requester.seq.is_full(psn) { self.full_frame } else { self.frame_beyond(psn) }
     }
 
     #[cold]

@@ -103,7 +103,7 @@ mod tests {
         let mut flows: Vec<u32> = handles.values().map(FlowStateId::get).collect();
         flows.sort_unstable();
         assert_eq!(flows, [10, 12, 24]);
-        [0, SMALL - 1, u32::MAX].map(|handle| handles.remove(handle));
+        [0, SMALL - 1, u32::MAX].into_iter().for_each(|handle| handles.remove(handle));
         assert!(handles.is_empty());
     }
 }
