@@ -8,7 +8,7 @@ use xoff_fabric::plan::*;
 use xoff_fabric::record::Failure;
 use xoff_fabric::scheme::*;
 use xoff_fabric::timing;
-use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::traffic::{Action, FlowSpec, Source, Subscription};
 
 /// What a source was told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,8 +62,8 @@ impl Source for Recorder {
     fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
         self.note(now, Acknowledged(handle, message));
     }
-    fn hears_deliveries(&self) -> bool {
-        self.hears
+    fn subscription(&self) -> Subscription {
+        if self.hears { Subscription::ALL } else { Subscription::DRAINED }
     }
     fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
         self.note(now, if cut { Cut(handle) } else { Back(handle) });
@@ -498,8 +498,8 @@ impl Source for Deaf {
     fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
         self.0.on_acknowledged(now, handle, message);
     }
-    fn hears_deliveries(&self) -> bool {
-        true
+    fn subscription(&self) -> Subscription {
+        Subscription::ALL
     }
 }
 

@@ -211,12 +211,17 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             self.sources[source].handles.remove(&handle);
         }
         let listener = &mut self.sources[source].source;
+        let subscription = listener.subscription();
         match event {
             FlowEvent::Ended(_) => listener.on_finished(now, handle),
-            FlowEvent::Drained(_) => listener.on_drained(now, handle),
-            _ if !listener.hears_deliveries() => return,
-            FlowEvent::Delivered(_) => listener.on_delivered(now, handle, delivered.unwrap_or(0)),
-            FlowEvent::Acknowledged(_, message) => listener.on_acknowledged(now, handle, message),
+            FlowEvent::Drained(_) if subscription.drained => listener.on_drained(now, handle),
+            FlowEvent::Delivered(_) if subscription.delivered => {
+                listener.on_delivered(now, handle, delivered.unwrap_or(0));
+            }
+            FlowEvent::Acknowledged(_, message) if subscription.acknowledged => {
+                listener.on_acknowledged(now, handle, message);
+            }
+            _ => return,
         }
         self.arm_source(source);
     }

@@ -16,7 +16,7 @@ use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::simulation::Simulation;
-use xoff_fabric::traffic::{Action, Source};
+use xoff_fabric::traffic::{Action, Source, Subscription};
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
@@ -355,7 +355,7 @@ impl Source for Relabelled {
     }
     delegate_source! {
         reacts() -> bool;
-        hears_deliveries() -> bool;
+        subscription() -> Subscription;
         waits_for() -> Vec<String>;
         on_finished(now: Time, handle: u32);
         on_drained(now: Time, handle: u32);
@@ -407,7 +407,7 @@ impl Source for Watched {
         name() -> Option<u64>;
         next() -> Option<Time>;
         reacts() -> bool;
-        hears_deliveries() -> bool;
+        subscription() -> Subscription;
         waits_for() -> Vec<String>;
         on_finished(now: Time, handle: u32);
         on_delivered(now: Time, handle: u32, message: u32);
@@ -496,8 +496,8 @@ mod tests {
         fn on_acknowledged(&mut self, _: Time, handle: u32, message: u32) {
             self.0.lock().unwrap().push(("acknowledged", handle + message));
         }
-        fn hears_deliveries(&self) -> bool {
-            true
+        fn subscription(&self) -> Subscription {
+            Subscription::ALL
         }
         fn on_stranded(&mut self, _: Time, handle: u32, cut: bool) {
             self.0.lock().unwrap().push((if cut { "cut" } else { "back" }, handle));
@@ -559,7 +559,7 @@ mod tests {
             let events = std::mem::take(&mut *received.lock().unwrap());
             let of_flows = [("drained", 1), ("finished", 2), ("delivered", 33), ("acknowledged", 44)];
             assert_eq!(events, [&of_flows[..], &[("cut", 5), ("back", 6)]].concat());
-            assert!(source.hears_deliveries());
+            assert_eq!(source.subscription(), Subscription::ALL);
             assert_eq!(source.waits_for(), ["a miracle"]);
         }
     }

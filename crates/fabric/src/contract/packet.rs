@@ -195,13 +195,15 @@ impl IntStack {
     pub fn new(sent_at: Time) -> IntStack {
         IntStack { sent_at, ..IntStack::default() }
     }
-    /// Begins anew with so many hops, at most [`INT_HOPS`], whose records are given by place.
+    /// Begins anew with so many hops, at most [`INT_HOPS`], whose records and names are given by place.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, len: usize, path: u16, record: impl Fn(usize) -> IntHop) {
-        self.counted = path & PATH | (len as u16) << PATH_BITS;
+    pub(crate) fn fill(&mut self, len: usize, mut path: u16, record: impl Fn(usize) -> (IntHop, u16)) {
         for (place, hop) in self.hops[..len].iter_mut().enumerate() {
-            *hop = record(place);
+            let (record, name) = record(place);
+            *hop = record;
+            path ^= name;
         }
+        self.counted = path & PATH | (len as u16) << PATH_BITS;
     }
     /// Ignored once full, as the header format prescribes.
     #[inline]

@@ -31,20 +31,19 @@ pub trait Source: Send {
     fn on_finished(&mut self, _now: Time, _handle: u32) {}
 
     /// All that was offered so far to an endless flow of this source is acknowledged. The same
-    /// holds for [`Source::next`].
+    /// holds for [`Source::next`]. This and the next two only if the source subscribes ([`Source::subscription`]).
     fn on_drained(&mut self, _now: Time, _handle: u32) {}
 
     /// The last byte of a message ([`Action::Send`]), or of a flow with a size (`message` is 0 then), has reached
-    /// its receiver. Only called if [`Source::hears_deliveries`]. The same holds for [`Source::next`].
+    /// its receiver. The same holds for [`Source::next`].
     fn on_delivered(&mut self, _now: Time, _handle: u32, _message: u32) {}
 
-    /// The last byte of a message is acknowledged, at its sender. Only called if [`Source::hears_deliveries`]. The
-    /// same holds for [`Source::next`].
+    /// The last byte of a message is acknowledged, at its sender. The same holds for [`Source::next`].
     fn on_acknowledged(&mut self, _now: Time, _handle: u32, _message: u32) {}
 
-    /// Whether it wants to be told of deliveries and acknowledgements of messages.
-    fn hears_deliveries(&self) -> bool {
-        false
+    /// Returns which flow events it receives, from the start of the run on.
+    fn subscription(&self) -> Subscription {
+        Subscription::DRAINED
     }
 
     /// A flow of it has lost its way (`cut`), or has one again: faults took or gave links. The same holds for
@@ -54,6 +53,30 @@ pub trait Source: Send {
     /// What it waits for while nothing happens any more, in words for people, one line each; empty if nothing.
     fn waits_for(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// Flow events that a source receives, besides the ends of its flows. An event that no source receives costs nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Subscription {
+    /// [`Source::on_drained`]
+    pub drained: bool,
+    /// [`Source::on_delivered`]
+    pub delivered: bool,
+    /// [`Source::on_acknowledged`]
+    pub acknowledged: bool,
+}
+
+impl Subscription {
+    /// Drained flows, and nothing about messages.
+    pub const DRAINED: Subscription = Subscription { drained: true, delivered: false, acknowledged: false };
+    /// All flow events.
+    pub const ALL: Subscription = Subscription { drained: true, delivered: true, acknowledged: true };
+
+    /// Returns whether the source waits for messages to arrive. Such a source also receives the loss and the return of
+    /// a flow's route.
+    pub fn of_messages(self) -> bool {
+        self.delivered || self.acknowledged
     }
 }
 

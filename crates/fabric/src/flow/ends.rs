@@ -3,7 +3,7 @@
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
 use crate::contract::packet::Ecn;
-use crate::contract::traffic::FlowSpec;
+use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::pacing::Pacing;
 use crate::flow::transport::messages::Cut;
 use crate::flow::transport::{Requester, Responder, Stream};
@@ -25,6 +25,8 @@ pub struct Sender<Rp> {
     pub packet_flags: u8,
     /// How its data packets leave.
     pub ecn: Ecn,
+    /// Flow events that its source receives.
+    pub subscription: Subscription,
     pub ended: bool,
     pub full_frame: u16,
     pub last_frame: u16,
@@ -51,7 +53,7 @@ impl<Rp> Sender<Rp> {
 
     #[inline]
     pub fn frame_bytes(&self, psn: u32) -> u16 {
-        if psn + 1 < self.requester.seq.stream.message_end { self.full_frame } else { self.frame_beyond(psn) }
+        if self.requester.seq.is_full(psn) { self.full_frame } else { self.frame_beyond(psn) }
     }
 
     #[cold]
@@ -80,7 +82,7 @@ pub struct Receiver<Np> {
     pub responder: Responder,
     pub host: HostId,
     pub entry: FlowEntryId,
-    /// Its source wants to know of deliveries.
+    /// Its source receives deliveries.
     pub tells: bool,
     pub ack_frame: u16,
     pub notification_frame: u16,
@@ -107,14 +109,14 @@ pub struct FlowDetails {
     pub ephemeral: u16,
     pub source: SourceId,
     pub spec: FlowSpec,
-    /// Its source wants to know of acknowledgements.
-    pub tells: bool,
     pub start: Time,
     pub acked_at: Option<Time>,
     pub ideal: Span,
     pub base_rtt: Span,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
+    /// See [`FlowRecord::lost`](crate::contract::record::FlowRecord::lost).
+    pub lost: u64,
     pub notifications: u64,
     pub first_notified: Option<Time>,
     /// Egress ports from the sender's NIC on, by their numbers in the network.

@@ -3,6 +3,7 @@
 use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::id::{ReceiverId, SenderId};
 use crate::part::{Part, kind};
+use std::collections::VecDeque;
 use xoff_engine::{BitRate, Key, Time};
 
 /// What a source does to a flow, at the end of it that is in this part.
@@ -20,23 +21,50 @@ pub(crate) enum FlowCommand {
     Close(ReceiverId),
 }
 
+/// A command, and when it is due: acts of sources and commands are numbered through within a window.
+#[derive(Clone, Copy, Debug)]
+struct Ordered {
+    act: u32,
+    number: u32,
+    command: FlowCommand,
+}
+
+const _: () = assert!(size_of::<Ordered>() == 32, "two for every message");
+
+/// Commands that sources have given and that are not carried out yet, in the order of their acts.
+#[derive(Debug, Default)]
+pub(crate) struct Commands(VecDeque<Ordered>);
+
+impl Commands {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the number and the command of an act that come next, if there are any.
+    fn next_of(&mut self, act: u32) -> Option<(u32, FlowCommand)> {
+        let next = *self.0.front().filter(|next| next.act == act)?;
+        self.0.pop_front();
+        Some((next.number, next.command))
+    }
+}
+
 impl<S: Scheme> Part<S> {
     /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
     /// commands are numbered through.
     pub(crate) fn schedule_command(&mut self, at: Time, tie: u32, (act, number): (u32, u32), command: FlowCommand) {
-        let commands = self.commands.entry(act).or_default();
-        if commands.is_empty() {
+        if self.commands.0.back().is_none_or(|last| last.act != act) {
             self.queue.push_named(at, kind::SOURCE, tie, act);
             self.next = self.next.min(Key::before(at));
         }
-        commands.push((number, command));
+        self.commands.0.push_back(Ordered { act, number, command });
     }
 
     /// A source acts upon flows that begin or end here. It is no event of the part's own.
     pub(crate) fn on_commands(&mut self, index: u32) {
         // Counted when the loop ends.
         self.counters.events = self.counters.events.wrapping_sub(1);
-        for (number, command) in self.commands.remove(&index).unwrap_or_default() {
+        debug_assert!(self.commands.0.front().is_some_and(|next| next.act == index), "acts come in order");
+        while let Some((number, command)) = self.commands.next_of(index) {
             self.records.rank = self.records.rank.map(|rank| rank.with_index(number));
             self.carry_out_command(command);
         }

@@ -37,11 +37,10 @@ use crate::node::port::{
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
-use command::FlowCommand;
+use command::Commands;
 use compat::Compat;
 use remote::RemoteQueues;
 use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
-use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::{Event, Key, Span, Table, Time};
 
@@ -116,7 +115,7 @@ pub struct Part<S: Scheme> {
     /// Nothing happens here before it, if there are other parts.
     pub(crate) next: Key,
     /// What sources will do.
-    pub(crate) commands: HashMap<u32, Vec<(u32, FlowCommand)>>,
+    pub(crate) commands: Commands,
     pub(crate) remote: RemoteQueues<S>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,

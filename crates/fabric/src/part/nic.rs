@@ -8,7 +8,7 @@ use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::pacing::SendState;
 use crate::flow::transport::Outgoing;
 use crate::id::{HostId, PortId, QueueId, SenderId};
-use crate::node::port::InFlight;
+use crate::node::port::{DOWN, EAGER, InFlight};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
 use xoff_engine::{Key, Span, Time, TimeResolution};
@@ -199,11 +199,37 @@ impl<S: Scheme> Part<S> {
         if sender.pacing.state == SendState::Scanned {
             self.serve_scan(port_id);
         } else if matches!(sender.pacing.state, SendState::Idle | SendState::Blocked) {
+            if self.sends_alone(flow) {
+                return;
+            }
             self.place_flow(flow);
             if self.flows.senders[flow].pacing.state != SendState::Idle {
                 self.serve_nic_when_free(port_id);
             }
         }
+    }
+
+    /// Sends the next packet of a flow at once, past the round-robin, if its NIC has nothing else to send.
+    fn sends_alone(&mut self, flow: SenderId) -> bool {
+        let sender = &mut self.flows.senders[flow];
+        let (host_id, class) = (sender.host, sender.class);
+        let host = &self.hosts[host_id];
+        let port_id = host.port;
+        let port = &self.links.ports[port_id];
+        let alone = port.waiting == 0
+            && port.is_idle(self.now, class, DOWN | EAGER)
+            && host.last_served == SenderId::NONE
+            && host.paced.is_empty();
+        let may_send = !sender.ended && sender.pacing.next_avail <= self.now && sender.may_send();
+        if !(alone && may_send) {
+            return false;
+        }
+        sender.pacing.state = SendState::Ready;
+        // Weighted classes count their turns.
+        self.pick_class(port_id, 1 << class);
+        self.send_data(port_id, host_id, flow);
+        self.plan_nic(port_id, host_id);
+        true
     }
 
     /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
@@ -370,7 +396,7 @@ impl<S: Scheme> Part<S> {
         }
         let class = packet.class;
         let bit = 1 << class;
-        if self.links.ports[port_id].is_idle(self.now, class, crate::node::port::DOWN) {
+        if self.links.ports[port_id].is_idle(self.now, class, DOWN) {
             self.transmit(port_id, packet);
             self.plan_nic(port_id, host_id);
             return;

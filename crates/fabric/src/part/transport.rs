@@ -301,7 +301,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
         let flow_state = self.flows.entries[self.flows.senders[flow].entry].flow_state;
-        let tells = self.flows.details[flow].tells;
+        let tells = self.flows.senders[flow].subscription.acknowledged;
         if self.flows.senders[flow].requester.seq.stream.messages.is_some() {
             // Captures may see its packets once more.
             let keep = !self.records.taps.is_empty();
@@ -331,7 +331,10 @@ impl<S: Scheme> Part<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: SenderId) {
-        self.tell(FlowEvent::Drained(self.flows.entries[self.flows.senders[flow].entry].flow_state));
+        let sender = &self.flows.senders[flow];
+        if sender.subscription.drained {
+            self.tell(FlowEvent::Drained(self.flows.entries[sender.entry].flow_state));
+        }
     }
 
     fn on_notification(&mut self, packet: &Packet) {

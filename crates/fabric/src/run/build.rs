@@ -175,7 +175,7 @@ impl<S: Scheme> World<S> {
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_inter_domain()]).collect();
         let (max_base_rtt, max_bdp_bytes) = extent::longest(&plan, &routes);
         let payload_paths = (plan.model.base_rtt == BaseRtt::Payload).then(|| PayloadPaths::new(&plan));
-        let window = Window::of(&plan, &part_of);
+        let window = Window::of(&plan, &part_of, &formats);
         let layout = Layout::new(&plan, part_of);
         let (schemes, formats) = (Arc::new(schemes), Arc::new(formats));
         let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);

@@ -104,11 +104,7 @@ impl<S: Scheme> World<S> {
             !sender.is_unfinished() || (sender.requester.seq.stranded && self.packets_alive(flow_state) == 0)
         };
         quiet
-            && self
-                .sources
-                .iter()
-                .flat_map(|source_state| source_state.flows.values())
-                .all(|&flow_state| waits_in_vain(flow_state))
+            && self.sources.iter().flat_map(|source_state| source_state.flows.values()).all(waits_in_vain)
             && !self.waits().is_empty()
     }
 

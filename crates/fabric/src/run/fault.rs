@@ -123,8 +123,8 @@ impl<S: Scheme> World<S> {
     }
 
     fn reroute_flow(&mut self, flow_state: FlowStateId) {
-        let details = self.sender_of(flow_state).1;
-        let (spec, source, tells) = (details.spec.clone(), details.source, details.tells);
+        let (sender, details) = self.sender_of(flow_state);
+        let (spec, source, tells) = (details.spec.clone(), details.source, sender.subscription.of_messages());
         let key = self.parts[0].flow_key(&spec, details.identity, details.ephemeral);
         let (path, stranded) = self.resolve_path(&spec, &key, tells);
         let (part, entry) = self.origin(flow_state);

@@ -18,26 +18,36 @@ use xoff_engine::Key;
 
 /// A flow in the run as a whole: whose it is, and its part and entry wherever it is.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct FlowState {
     /// Its source, which knows it by this handle.
     pub source: SourceId,
     pub handle: u32,
     /// Where its sender is, and its receiver.
     ends: [(u16, FlowEntryId); 2],
-    /// Parts that it crosses between them.
-    between: Vec<(u16, FlowEntryId)>,
-    /// The act of its source that stops it, where acts are drawn ahead.
-    pub stops: Option<Key>,
-    /// See [`FlowRecord::lost`].
-    pub lost: u64,
+    pub sender: SenderId,
+    pub receiver: ReceiverId,
+    /// Parts that it crosses between them, if there are any.
+    #[expect(clippy::box_collection, reason = "few flows have one, and a flow's state is one cache line")]
+    between: Option<Box<Vec<(u16, FlowEntryId)>>>,
+    /// The act of its source that stops it, where acts are drawn ahead; [`Key::LAST`] if none does.
+    pub stops: Key,
+    pub probed: bool,
 }
+
+const _: () = assert!(size_of::<Option<FlowState>>() == 64, "one is read for every message");
 
 impl FlowState {
     /// Each part once, its sender's first.
     fn entries(&self) -> impl Iterator<Item = (u16, FlowEntryId)> {
         let [from, to] = self.ends;
         let to = (to.0 != from.0).then_some(to);
-        std::iter::once(from).chain(to).chain(self.between.iter().copied())
+        std::iter::once(from).chain(to).chain(self.between.iter().flat_map(|between| between.iter().copied()))
+    }
+
+    /// The parts of its sender and of its receiver.
+    pub fn parts(&self) -> [usize; 2] {
+        self.ends.map(|(part, _)| usize::from(part))
     }
 
     fn entry_in(&self, part: u16) -> Option<FlowEntryId> {
@@ -80,7 +90,16 @@ impl<S: Scheme> World<S> {
     pub(crate) fn add_flow_state(&mut self, entry: FlowEntry, source: SourceId, spec: &FlowSpec) -> FlowStateId {
         let [from, to] = [spec.src, spec.dst].map(|node| self.layout.part_of(node));
         let ends = [(from, FlowEntryId::NONE), (to, FlowEntryId::NONE)];
-        let state = FlowState { source, handle: spec.handle, ends, between: Vec::new(), stops: None, lost: 0 };
+        let state = FlowState {
+            source,
+            handle: spec.handle,
+            ends,
+            sender: SenderId::NONE,
+            receiver: ReceiverId::NONE,
+            between: None,
+            stops: Key::LAST,
+            probed: spec.probed,
+        };
         let flow_state = self.flow_states.insert(state);
         let entry = FlowEntry { flow_state, ..entry };
         let home = self.parts[usize::from(from)].add_entry(entry);
@@ -133,7 +152,7 @@ impl<S: Scheme> World<S> {
             ..self.parts[home].flows.entries[first]
         };
         let entry = self.parts[usize::from(part)].add_entry(of);
-        self.flow_states[flow_state].between.push((part, entry));
+        self.flow_states[flow_state].between.get_or_insert_default().push((part, entry));
         entry
     }
 
@@ -255,7 +274,7 @@ impl<S: Scheme> World<S> {
             packets_sent: sender.packets_sent,
             packets_retransmitted: details.packets_retransmitted,
             timeouts: details.timeouts,
-            lost: self.flow_states[flow_state].lost,
+            lost: details.lost,
             marked: receiver.marked,
             notifications: details.notifications,
             first_notified: details.first_notified,

@@ -8,8 +8,8 @@
 //! What a packet brings about is not always known: its link may lose it, or a receiver keeps packets out of order. The
 //! window then ends after that packet. Partitions report what really happened; it must be what was foreseen.
 
-use crate::contract::packet::{Kind, Packet};
-use crate::contract::scheme::Scheme;
+use crate::contract::packet::{ASKS_ACK, Kind, Packet};
+use crate::contract::scheme::{Format, Scheme, Transport};
 use crate::id::{FlowEntryId, FlowStateId, PortId};
 use crate::node::port::LOSSY_LINK;
 use crate::part::{FlowEvent, Part, kind};
@@ -25,15 +25,34 @@ pub(crate) struct Foresight {
     pub needed: bool,
     /// A link is down: a flow may have no route, and whether the run makes progress is read when it starts.
     pub stepwise: bool,
-    /// Flow events of this window that sources have received and partitions have not reported yet, in order.
-    received: VecDeque<FlowEvent>,
+    /// An ACK may bring about a flow event: a flow has started that has a size or whose source subscribes to what ACKs
+    /// bring about.
+    pub acks: bool,
+    /// The last packet of a message, or of a flow, need not have AckReq, or need not be the last to arrive.
+    pub all_data: bool,
+    /// Flow events of this window that sources have received and partitions have not reported yet, by partition, in
+    /// order.
+    received: Vec<VecDeque<FlowEvent>>,
     /// Flows that end within this window, as far as their sources know.
     pub ending: Vec<FlowStateId>,
-    /// Flows that got more to send within this window, and whether as a message.
+    /// Flows that got more to send within this window, and whether as a message; only those of sources that subscribe to
+    /// drained flows.
     fed: Vec<(FlowStateId, bool)>,
+    /// Room for the flow events of a window.
+    events: Vec<Foreseen>,
 }
 
 impl Foresight {
+    /// Foresight for a run with so many partitions, whose schemes have these formats.
+    pub fn new(parts: usize, formats: &[[Format; 2]]) -> Foresight {
+        let keeps = |format: &Format| format.transport != Transport::Roce || format.reorder;
+        Foresight {
+            received: vec![VecDeque::new(); parts],
+            all_data: formats.as_flattened().iter().any(keeps),
+            ..Foresight::default()
+        }
+    }
+
     /// A window begins.
     pub fn clear(&mut self) {
         self.ending.clear();
@@ -46,18 +65,20 @@ impl Foresight {
         }
     }
 
-    /// Whether the source has received this event, which a partition now reports.
-    pub fn confirms(&mut self, event: FlowEvent) -> bool {
-        let received = self.received.front() == Some(&event);
-        if received {
-            self.received.pop_front();
+    /// Returns whether the source has received this event, which a partition now reports.
+    pub fn confirms(&mut self, part: usize, event: FlowEvent) -> bool {
+        let received = &mut self.received[part];
+        let confirms = received.front() == Some(&event);
+        if confirms {
+            received.pop_front();
         }
-        received
+        confirms
     }
 
     /// All of the window was reported.
     pub fn check(&self) {
-        assert!(self.received.is_empty(), "foreseen flow events did not happen: {:?}", self.received);
+        let all = self.received.iter().all(VecDeque::is_empty);
+        assert!(all, "foreseen flow events did not happen: {:?}", self.received);
     }
 
     /// How `flow` was fed within this window: with a message, or with bytes.
@@ -70,7 +91,26 @@ impl Foresight {
 struct Foreseen {
     key: Key,
     event: FlowEvent,
+    part: u16,
     certain: bool,
+}
+
+/// Packets of a flow that arrive at one of its ends within a window, so far.
+#[derive(Clone, Copy, Debug)]
+struct Arriving {
+    flow: FlowEntryId,
+    data: bool,
+    /// The end was looked at: `psn` is what it will have.
+    known: bool,
+    /// Nothing more follows from what arrives.
+    settled: bool,
+    /// First packet that arrives.
+    first: u32,
+    /// Next packet expected, or oldest unacknowledged; before the end is known, the packet after those that arrived
+    /// without a gap.
+    psn: u32,
+    /// Messages that are complete by then; or packets, where the receiver keeps some out of order.
+    over: u32,
 }
 
 impl FlowEvent {
@@ -90,17 +130,24 @@ impl<S: Scheme> World<S> {
         debug_assert!(self.parts.iter().all(|part| part.commands.is_empty()));
         (self.window.acts, self.window.commands) = (0, 0);
         self.window.foresight.clear();
-        let mut flow_events = self.foresee(limit).into_iter().peekable();
-        let (mut last, mut limit) = (None, limit);
+        let events = self.foresee(limit);
+        let result = self.draw_with(&events, limit);
+        self.window.foresight.events = events;
+        result
+    }
+
+    fn draw_with(&mut self, events: &[Foreseen], mut limit: Key) -> (Option<Key>, Key) {
+        let mut events = events.iter().peekable();
+        let mut last = None;
         loop {
             let act = self.acts.peek().map(|Reverse(key)| *key).filter(|key| *key < limit);
-            let next = flow_events.next_if(|event| event.key < act.unwrap_or(limit));
+            let next = events.next_if(|event| event.key < act.unwrap_or(limit));
             match (next, act) {
-                (Some(foreseen), _) if self.is_void(&foreseen) => {}
-                (Some(foreseen), _) if self.is_open(&foreseen) => return (last, foreseen.key.next()),
+                (Some(foreseen), _) if self.is_void(foreseen) => {}
+                (Some(foreseen), _) if self.is_open(foreseen) => return (last, foreseen.key.next()),
                 (Some(foreseen), _) => {
                     self.state.now = foreseen.key.time();
-                    self.window.foresight.received.push_back(foreseen.event);
+                    self.window.foresight.received[usize::from(foreseen.part)].push_back(foreseen.event);
                     self.receive_ahead(foreseen.event);
                     if self.is_idle() {
                         return (last, limit);
@@ -127,7 +174,7 @@ impl<S: Scheme> World<S> {
     /// Whether an event does not happen because of what its source did within the window.
     fn is_void(&self, foreseen: &Foreseen) -> bool {
         let flow = foreseen.event.flow();
-        let stopped = self.flow_states[flow].stops.is_some_and(|stop| stop < foreseen.key);
+        let stopped = self.flow_states[flow].stops < foreseen.key;
         // A message has a packet at least, and that is not acknowledged within the window.
         stopped
             || (matches!(foreseen.event, FlowEvent::Drained(_)) && self.window.foresight.was_fed(flow) == Some(true))
@@ -152,118 +199,140 @@ impl<S: Scheme> World<S> {
         self.take_from_source(flow);
     }
 
-    /// The flow events of all arrivals at hosts before `limit`, in order.
-    fn foresee(&self, limit: Key) -> Vec<Foreseen> {
-        let mut events = Vec::new();
-        if self.window.foresight.needed {
-            self.parts.iter().for_each(|part| part.foresee(limit, &mut events));
+    /// Returns the flow events of all arrivals at hosts before `limit`, in order.
+    fn foresee(&mut self, limit: Key) -> Vec<Foreseen> {
+        let mut events = std::mem::take(&mut self.window.foresight.events);
+        events.clear();
+        let Foresight { needed, acks, all_data, .. } = self.window.foresight;
+        if needed {
+            let mut arriving = Vec::new();
+            for (number, part) in (0..).zip(&self.parts) {
+                let mut look = Look { part, number, limit, acks, all_data, arriving: &mut arriving, out: &mut events };
+                part.hosts.iter().for_each(|host| look.arrivals(host.port.peer()));
+            }
         }
+        // No two packets have one key; the events of a packet stay in order.
         events.sort_by_key(|event| event.key);
         events
     }
 }
 
-impl<S: Scheme> Part<S> {
-    fn foresee(&self, limit: Key, out: &mut Vec<Foreseen>) {
-        let mut known = Vec::new();
-        for host in &self.hosts {
-            let port = host.port.peer();
-            known.clear();
-            for (_, packet) in self.arrivals(port, limit) {
-                let matters = match packet.kind {
-                    Kind::Data => self.may_complete(packet),
-                    Kind::Ack | Kind::Nak => self.may_acknowledge(packet),
-                    Kind::Notification | Kind::Pfc | Kind::Neighbour => false,
-                };
-                if matters && !known.contains(&packet.flow) {
-                    known.push(packet.flow);
-                    match packet.kind {
-                        Kind::Data => self.foresee_deliveries(port, packet.flow, limit, out),
-                        _ => self.foresee_acknowledgements(port, packet.flow, limit, out),
-                    }
-                }
+/// A look at what is on its way to the hosts of a partition.
+struct Look<'a, S: Scheme> {
+    part: &'a Part<S>,
+    number: u16,
+    limit: Key,
+    acks: bool,
+    all_data: bool,
+    /// Room for what arrives by one link.
+    arriving: &'a mut Vec<Arriving>,
+    out: &'a mut Vec<Foreseen>,
+}
+
+impl<S: Scheme> Look<'_, S> {
+    /// Foresees what the packets bring about that arrive from a port.
+    fn arrivals(&mut self, port: PortId) {
+        self.arriving.clear();
+        let links = &self.part.links;
+        let sending = &links.ports[port];
+        for item in links.in_flight.iter(&sending.in_flight) {
+            let packet = &item.packet;
+            let key = || Key::named(item.arrives, kind::ARRIVE, sending.name, port.get());
+            if item.arrives >= self.limit.time() && (item.arrives > self.limit.time() || key() >= self.limit) {
+                break;
+            }
+            match packet.kind {
+                Kind::Data => self.data(packet, port, key),
+                Kind::Ack | Kind::Nak if self.acks => self.ack(packet, port, key),
+                _ => {}
             }
         }
     }
 
-    /// Packets that arrive from a port before `limit`, in order.
-    fn arrivals(&self, port: PortId, limit: Key) -> impl Iterator<Item = (Key, &Packet)> {
-        let sending = &self.links.ports[port];
-        let items = self.links.in_flight.iter(&sending.in_flight);
-        let keyed =
-            items.map(move |item| (Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), &item.packet));
-        keyed.take_while(move |(key, _)| *key < limit)
+    /// The place of what arrives at an end of a flow, where `packet` comes next.
+    fn place(&mut self, packet: &Packet, data: bool) -> usize {
+        let (flow, psn) = (packet.flow, packet.psn);
+        let known = self.arriving.iter().position(|of| of.flow == flow && of.data == data);
+        known.unwrap_or_else(|| {
+            let of = Arriving { flow, data, known: false, settled: false, first: psn, psn, over: 0 };
+            self.arriving.push(of);
+            self.arriving.len() - 1
+        })
     }
 
-    /// Whether a data packet may be the last one that a message, or a flow, waits for.
-    fn may_complete(&self, packet: &Packet) -> bool {
-        let receiver = &self.flows.receivers[self.flows.entries[packet.flow].receiver];
-        let (seq, end) = (&receiver.responder.seq, receiver.responder.seq.stream.message_end);
-        let reaches = packet.psn + 1 >= end || (receiver.responder.kept().is_some() && end != u32::MAX);
-        receiver.tells && reaches && !seq.is_closed()
-    }
-
-    /// Whether an ACK may speak for the last packet of a message, of a flow, or of what it was offered.
-    fn may_acknowledge(&self, packet: &Packet) -> bool {
-        let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
-        let seq = &sender.requester.seq;
-        let reaches = packet.psn >= seq.stream.message_end || packet.psn == seq.offered;
-        packet.psn > seq.una && reaches && !sender.ended
-    }
-
-    fn foresee_deliveries(&self, port: PortId, flow: FlowEntryId, limit: Key, out: &mut Vec<Foreseen>) {
-        let entry = &self.flows.entries[flow];
-        let responder = &self.flows.receivers[entry.receiver].responder;
-        let seq = &responder.seq;
-        let certain = !self.links.ports[port].has(LOSSY_LINK);
-        let (mut expected, mut over) = (seq.expected, 0);
-        let mut data =
-            self.arrivals(port, limit).filter(|(_, packet)| packet.kind == Kind::Data && packet.flow == flow);
-        if let Some(kept) = responder.kept() {
-            // With this packet there may be enough.
-            let missing = seq.stream.message_end.saturating_sub(seq.expected).saturating_sub(kept);
-            let enough = data.nth(missing.saturating_sub(1) as usize);
-            let event = FlowEvent::Delivered(entry.flow_state, 0);
-            out.extend(enough.map(|(key, _)| Foreseen { key, event, certain: false }));
+    fn data(&mut self, packet: &Packet, port: PortId, key: impl Fn() -> Key) {
+        let place = self.place(packet, true);
+        let of = &mut self.arriving[place];
+        if of.settled {
             return;
         }
-        for (key, packet) in data {
-            expected += u32::from(packet.psn == expected);
-            while let Some(message) = seq.stream.complete_after(expected, over) {
-                over += 1;
-                out.push(Foreseen { key, event: FlowEvent::Delivered(entry.flow_state, message), certain });
+        let (ends, next) = (self.all_data || packet.flags & ASKS_ACK != 0, packet.psn == of.psn);
+        // Most often packets come in order, and the receiver need not be looked at before one may end a message.
+        if !ends && (next || of.known) {
+            of.psn += u32::from(next);
+            return;
+        }
+        let entry = &self.part.flows.entries[of.flow];
+        let receiver = &self.part.flows.receivers[entry.receiver];
+        let seq = &receiver.responder.seq;
+        if !of.known {
+            (of.known, of.settled) = (true, !receiver.tells || seq.is_closed());
+            of.psn = if of.first <= seq.expected { of.psn.max(seq.expected) } else { seq.expected };
+        }
+        of.psn += u32::from(packet.psn == of.psn);
+        if of.settled || !ends {
+            return;
+        }
+        let certain = !self.part.links.ports[port].has(LOSSY_LINK);
+        let mut push = |message, certain| {
+            let event = FlowEvent::Delivered(entry.flow_state, message);
+            self.out.push(Foreseen { key: key(), event, part: self.number, certain });
+        };
+        if let Some(kept) = receiver.responder.kept() {
+            // With this packet there may be enough.
+            of.over += 1;
+            let missing = seq.stream.message_end.saturating_sub(seq.expected).saturating_sub(kept);
+            if seq.stream.message_end != u32::MAX && of.over >= missing.max(1) {
+                of.settled = true;
+                push(0, false);
             }
+            return;
+        }
+        while let Some(message) = seq.stream.complete_after(of.psn, of.over as usize) {
+            of.over += 1;
+            push(message, certain);
         }
     }
 
-    fn foresee_acknowledgements(&self, port: PortId, flow: FlowEntryId, limit: Key, out: &mut Vec<Foreseen>) {
-        let entry = &self.flows.entries[flow];
-        let (sender, tells) = (&self.flows.senders[entry.sender], self.flows.details[entry.sender].tells);
-        let certain = !self.links.ports[port].has(LOSSY_LINK);
+    fn ack(&mut self, packet: &Packet, port: PortId, key: impl Fn() -> Key) {
+        let place = self.place(packet, false);
+        let of = &mut self.arriving[place];
+        if of.settled {
+            return;
+        }
+        let entry = &self.part.flows.entries[of.flow];
+        let sender = &self.part.flows.senders[entry.sender];
         let seq = &sender.requester.seq;
-        let (mut una, mut over) = (seq.una, 0);
-        let acks = self
-            .arrivals(port, limit)
-            .filter(|(_, packet)| matches!(packet.kind, Kind::Ack | Kind::Nak) && packet.flow == flow);
-        for (key, packet) in acks {
-            if packet.psn <= una {
-                continue;
+        if !of.known {
+            (of.known, of.settled, of.psn) = (true, sender.ended, seq.una);
+        }
+        if of.settled || packet.psn <= of.psn {
+            return;
+        }
+        of.psn = packet.psn;
+        let certain = !self.part.links.ports[port].has(LOSSY_LINK);
+        let mut push = |event| self.out.push(Foreseen { key: key(), event, part: self.number, certain });
+        while let Some(message) = seq.stream.complete_after(of.psn, of.over as usize) {
+            of.over += 1;
+            if sender.subscription.acknowledged {
+                push(FlowEvent::Acknowledged(entry.flow_state, message));
             }
-            una = packet.psn;
-            let mut push = |event| out.push(Foreseen { key, event, certain });
-            while let Some(message) = seq.stream.complete_after(una, over) {
-                over += 1;
-                if tells {
-                    push(FlowEvent::Acknowledged(entry.flow_state, message));
-                }
-            }
-            if seq.stream.messages.is_none() && over > 0 {
-                push(FlowEvent::Ended(entry.flow_state));
-                return;
-            }
-            if una == seq.offered {
-                push(FlowEvent::Drained(entry.flow_state));
-            }
+        }
+        if seq.stream.messages.is_none() && of.over > 0 {
+            of.settled = true;
+            push(FlowEvent::Ended(entry.flow_state));
+        } else if of.psn == seq.offered && sender.subscription.drained {
+            push(FlowEvent::Drained(entry.flow_state));
         }
     }
 }

@@ -9,6 +9,7 @@ mod check;
 mod fault;
 mod flow_state;
 mod foresee;
+mod handles;
 mod paths;
 mod probe;
 pub mod simulation;

@@ -1,18 +1,16 @@
 //! The sources of traffic: when each acts next, what its actions do, what it is told.
 
 use crate::contract::scheme::Scheme;
-use crate::contract::traffic::{Action, Source};
+use crate::contract::traffic::{Action, Source, Subscription};
 use crate::flow::identity::SourceName;
 use crate::id::{FlowStateId, SenderId, SourceId};
 use crate::part::command::FlowCommand;
 use crate::part::{FlowEvent, kind};
 use crate::run::World;
 use crate::run::flow_state::FlowState;
+use crate::run::handles::Handles;
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use xoff_engine::Time;
-use xoff_engine::rng::mix;
+use xoff_engine::{Key, Time};
 
 /// Actions for which room is kept from one act to the next.
 const MOST_ACTIONS: usize = 1 << 12;
@@ -30,30 +28,16 @@ pub(crate) struct SourceState {
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
-    pub flows: HashMap<u32, FlowStateId, BuildHasherDefault<HandleHasher>>,
-}
-
-/// Mixes a handle's bits: a source that spoils its own table harms nobody else.
-#[derive(Default)]
-pub(crate) struct HandleHasher(u64);
-
-impl Hasher for HandleHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
-    }
-    fn write_u32(&mut self, handle: u32) {
-        self.0 = mix(self.0 ^ u64::from(handle));
-    }
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    pub flows: Handles,
+    /// Flow events that it receives.
+    pub subscription: Subscription,
 }
 
 impl SourceState {
     pub(crate) fn new(source: Box<dyn Source>, place: usize) -> SourceState {
         let name = SourceName::new(source.name(), place);
-        let flows = HashMap::default();
-        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows }
+        let (subscription, flows) = (source.subscription(), Handles::default());
+        SourceState { source, name, started: 0, due: Time::NEVER, acting: false, rescheduled: 0, flows, subscription }
     }
 }
 
@@ -107,29 +91,27 @@ impl<S: Scheme> World<S> {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-                    self.window.foresight.feed(flow_state, false);
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
+                    self.feed(source, flow_state, false);
                 }
                 self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
             }
             Action::Send { handle, bytes, message } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-                    self.window.foresight.feed(flow_state, true);
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
+                    self.feed(source, flow_state, true);
                     // The receiver knows of it before its first packet can be there.
-                    let (part, entry) = self.target(flow_state);
-                    let receiver = self.parts[part].flows.entries[entry].receiver;
-                    self.command(source, part, FlowCommand::Expect(receiver, bytes, message));
-                    let (part, entry) = self.origin(flow_state);
-                    let sender = self.parts[part].flows.entries[entry].sender;
-                    self.command(source, part, FlowCommand::Send(sender, bytes, message));
+                    let FlowState { sender, receiver, .. } = self.flow_states[flow_state];
+                    let [from, to] = self.flow_states[flow_state].parts();
+                    self.command(source, to, FlowCommand::Expect(receiver, bytes, message));
+                    self.command(source, from, FlowCommand::Send(sender, bytes, message));
                 }
             }
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
-                if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-                    self.flow_states[flow_state].stops = self.window.act;
-                    let (part, entry) = self.target(flow_state);
-                    let receiver = self.parts[part].flows.entries[entry].receiver;
+                if let Some(flow_state) = self.sources[source].flows.get(handle) {
+                    let state = &mut self.flow_states[flow_state];
+                    state.stops = self.window.act.unwrap_or(Key::LAST);
+                    let ([_, part], receiver) = (state.parts(), state.receiver);
                     self.command(source, part, FlowCommand::Close(receiver));
                     self.command_sender(source, handle, FlowCommand::Stop);
                     if self.window.foresight.needed {
@@ -143,10 +125,17 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// A flow has more to send, which the source of drained flows must know within this window.
+    fn feed(&mut self, source: SourceId, flow_state: FlowStateId, message: bool) {
+        if self.sources[source].subscription.drained {
+            self.window.foresight.feed(flow_state, message);
+        }
+    }
+
     fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
-        if let Some(&flow_state) = self.sources[source].flows.get(&handle) {
-            let (part, entry) = self.origin(flow_state);
-            let sender = self.parts[part].flows.entries[entry].sender;
+        if let Some(flow_state) = self.sources[source].flows.get(handle) {
+            let state = &self.flow_states[flow_state];
+            let ([part, _], sender) = (state.parts(), state.sender);
             self.command(source, part, command(sender));
         }
     }
@@ -187,7 +176,10 @@ impl<S: Scheme> World<S> {
     pub(crate) fn hear(&mut self, event: FlowEvent) {
         match event {
             FlowEvent::Ended(flow_state) => self.on_ended(flow_state),
-            FlowEvent::Lost(flow_state) => self.flow_states[flow_state].lost += 1,
+            FlowEvent::Lost(flow_state) => {
+                let (part, sender) = (self.origin(flow_state).0, self.flow_states[flow_state].sender);
+                self.parts[part].flows.details[sender].lost += 1;
+            }
             FlowEvent::Drained(flow_state) => {
                 self.tell_source(flow_state, |source, now, handle| source.on_drained(now, handle))
             }
@@ -211,7 +203,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn tell_stranded(&mut self, source: SourceId, handle: u32, cut: bool) {
         let source_state = &mut self.sources[source];
         source_state.source.on_stranded(self.state.now, handle, cut);
-        let hears = source_state.source.hears_deliveries();
+        let hears = source_state.subscription.of_messages();
         self.arm_source(source);
         if cut && hears {
             self.watch_stranded();
@@ -227,7 +219,9 @@ impl<S: Scheme> World<S> {
     fn on_ended(&mut self, flow_state: FlowStateId) {
         let record = self.flow_record(flow_state);
         self.state.flows.push(record);
-        self.unprobe_flow(flow_state);
+        if self.flow_states[flow_state].probed {
+            self.unprobe_flow(flow_state);
+        }
         self.ended.push(flow_state);
         self.take_from_source(flow_state);
         if self.is_idle() {
@@ -240,8 +234,8 @@ impl<S: Scheme> World<S> {
         let FlowState { source, handle, .. } = self.flow_states[flow_state];
         let source_state = &mut self.sources[source];
         // The source may have given the handle to another flow since.
-        if source_state.flows.get(&handle) == Some(&flow_state) {
-            source_state.flows.remove(&handle);
+        if source_state.flows.get(handle) == Some(flow_state) {
+            source_state.flows.remove(handle);
             source_state.source.on_finished(self.state.now, handle);
             self.arm_source(source);
         }

@@ -2,7 +2,7 @@
 
 use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
-use crate::contract::traffic::FlowSpec;
+use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
 use crate::flow::identity::{self, FlowEntry};
 use crate::flow::pacing::{Pacing, SendState};
@@ -65,9 +65,9 @@ struct PathHandle {
 impl<S: Scheme> World<S> {
     pub(crate) fn start_flow(&mut self, source: SourceId, spec: FlowSpec) {
         let identity = self.number_flow(source, &spec);
-        let (handle, tells) = (spec.handle, self.sources[source].source.hears_deliveries());
+        let (handle, subscription) = (spec.handle, self.sources[source].subscription);
         let packets = self.packets_of(&spec);
-        let path_info = self.path_info_of(&spec, &identity, &packets, tells);
+        let path_info = self.path_info_of(&spec, &identity, &packets, subscription.of_messages());
         let facts = self.facts_of(&spec, &identity, &packets, &path_info);
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
@@ -95,14 +95,25 @@ impl<S: Scheme> World<S> {
         let path_handle = |entry, (route, hops)| PathHandle { entry, route, hops };
         let (part, entry) = self.origin(flow_state);
         let flags = if shaped { TRANSIT } else { 0 } | if spreads { SPREAD } else { 0 };
-        let sender = self.sender(rp, path_handle(entry, installed.sender), flags, &spec, &packets, &path_info);
-        let sender = self.parts[part].add_sender(sender, details(&identity, &spec, tells, self.state.now, &path_info));
+        let mut sender = self.sender(rp, path_handle(entry, installed.sender), flags, &spec, &packets, &path_info);
+        sender.subscription = subscription;
+        // A source that sends messages and counts deliveries waits for no ACK.
+        self.window.foresight.acks |= spec.size_bytes.is_some() || subscription.acknowledged || subscription.drained;
+        let sender = self.parts[part].add_sender(sender, details(&identity, &spec, self.state.now, &path_info));
         self.spread(part, sender, identity.identity, installed.routes);
         let (end, entry) = self.target(flow_state);
-        let mut receiver =
-            self.receiver(np, path_handle(entry, installed.receiver), tells, &spec, &packets, &path_info);
+        let mut receiver = self.receiver(
+            np,
+            path_handle(entry, installed.receiver),
+            subscription.delivered,
+            &spec,
+            &packets,
+            &path_info,
+        );
         receiver.backward = installed.backward;
-        self.parts[end].add_receiver(receiver);
+        let receiver = self.parts[end].add_receiver(receiver);
+        let state = &mut self.flow_states[flow_state];
+        (state.sender, state.receiver) = (sender, receiver);
         self.sources[source].flows.insert(spec.handle, flow_state);
         if spec.probed {
             self.probe_flow(flow_state);
@@ -235,6 +246,7 @@ impl<S: Scheme> World<S> {
             int: packets.format.int,
             packet_flags,
             ecn: packets.format.ecn,
+            subscription: Subscription::DRAINED,
             ended: false,
             full_frame: packets.sizes.full_frame,
             last_frame: packets.sizes.last_frame,
@@ -308,7 +320,7 @@ impl<S: Scheme> World<S> {
     }
 }
 
-fn details(identity: &FlowIdentity, spec: &FlowSpec, tells: bool, now: Time, path_info: &PathInfo) -> FlowDetails {
+fn details(identity: &FlowIdentity, spec: &FlowSpec, now: Time, path_info: &PathInfo) -> FlowDetails {
     FlowDetails {
         id: identity.id,
         number: identity.number,
@@ -316,13 +328,13 @@ fn details(identity: &FlowIdentity, spec: &FlowSpec, tells: bool, now: Time, pat
         ephemeral: identity.ephemeral,
         source: identity.source,
         spec: spec.clone(),
-        tells,
         start: now,
         acked_at: None,
         ideal: path_info.ideal,
         base_rtt: path_info.base_rtt,
         packets_retransmitted: 0,
         timeouts: 0,
+        lost: 0,
         notifications: 0,
         first_notified: None,
         path: path_info.way.path.as_slice().into(),
@@ -339,8 +351,9 @@ impl<S: Scheme> Part<S> {
         flow
     }
 
-    fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
-        let entry = receiver.entry;
-        self.flows.entries[entry].receiver = self.flows.receivers.insert(receiver);
+    fn add_receiver(&mut self, receiver: Receiver<S::Np>) -> ReceiverId {
+        let (entry, flow) = (receiver.entry, self.flows.receivers.insert(receiver));
+        self.flows.entries[entry].receiver = flow;
+        flow
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::record::{PauseRecord, PfcRecord};
-use crate::contract::scheme::Scheme;
+use crate::contract::scheme::{Format, Scheme};
 use crate::id::FlowStateId;
 use crate::network::partition;
 use crate::network::plan::{Link, Plan, Random, Ties};
@@ -44,7 +44,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn of(plan: &Plan, part_of: &[u16]) -> Window {
+    pub(crate) fn of(plan: &Plan, part_of: &[u16], formats: &[[Format; 2]]) -> Window {
         let part = |node: u32| part_of[node as usize];
         let cut = plan.links.iter().filter(|link| part(link.a) != part(link.b));
         assert!(!cut.clone().any(|link| plan.leads_to_host(link)), "a host is with its switch");
@@ -52,6 +52,7 @@ impl Window {
         let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
         let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
         let last = to_hosts.map_or(length, |shortest| shortest.min(length));
+        let parts = part_of.iter().max().map_or(1, |last| last + 1);
         Window {
             length,
             last,
@@ -62,7 +63,7 @@ impl Window {
             count: 0,
             lasting: None,
             ran_to: Key::before(Time::ZERO),
-            foresight: Foresight::default(),
+            foresight: Foresight::new(usize::from(parts), formats),
         }
     }
 }
@@ -210,7 +211,7 @@ impl<S: Scheme> World<S> {
         }
         let mut end = last_act.map(|key| (key, None));
         let ending = self.window.foresight.ending.iter().copied();
-        for flow in self.sources.iter().flat_map(|source_state| source_state.flows.values().copied()).chain(ending) {
+        for flow in self.sources.iter().flat_map(|source_state| source_state.flows.values()).chain(ending) {
             let Some(over) = self.foresee_flow(flow, limit) else {
                 self.window.lasting = Some(flow);
                 return None;
@@ -223,8 +224,8 @@ impl<S: Scheme> World<S> {
     /// The event that ends a flow, if it is known and before `limit`.
     fn foresee_flow(&self, flow: FlowStateId, limit: Key) -> Option<(Key, Option<usize>)> {
         let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
-        let stopped = self.flow_states[flow].stops.map(|key| (key, None));
-        acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
+        let stopped = (self.flow_states[flow].stops, None);
+        acked.into_iter().chain([stopped]).min().filter(|(key, _)| *key < limit)
     }
 
     /// When the last ACK of a flow arrives, and in which part, if it is in flight to its host.
@@ -298,21 +299,25 @@ impl<S: Scheme> World<S> {
     /// Hears what the parts have to tell, in the order of one part.
     fn hear_all(&mut self) {
         let mut ranked: Vec<(Key, FlowEvent)> = Vec::new();
-        for part in &mut self.parts {
-            ranked.extend(part.records.event_ranks.drain(..).zip(part.records.events.drain(..)));
+        let mut latest = self.state.now;
+        for (number, part) in self.parts.iter_mut().enumerate() {
+            let records = &mut part.records;
+            latest = records.event_ranks.last().map_or(latest, |rank| latest.max(rank.time()));
+            for (rank, event) in records.event_ranks.drain(..).zip(records.events.drain(..)) {
+                // Sources have received what was foreseen; a flow that ends still gets its record.
+                if !self.window.foresight.confirms(number, event) || matches!(event, FlowEvent::Ended(_)) {
+                    ranked.push((rank, event));
+                }
+            }
         }
         // Those of one part stay in order.
         ranked.sort_by_key(|(rank, _)| *rank);
-        let now = self.state.now;
         for (rank, event) in ranked {
             self.state.now = rank.time();
-            // Sources have received what was foreseen; a flow that ends still gets its record.
-            if !self.window.foresight.confirms(event) || matches!(event, FlowEvent::Ended(_)) {
-                self.hear(event);
-            }
+            self.hear(event);
         }
         self.window.foresight.check();
-        self.state.now = now.max(self.state.now);
+        self.state.now = latest;
     }
 
     /// Records of all parts in the order of one.

@@ -70,7 +70,9 @@ impl Ring<'_> {
             let ring: Vec<Place> = ring(self.visits, number).into_iter().map(place).collect();
             let mut place_of = vec![0; n];
             ring.iter().zip(0..).for_each(|(place, at)| place_of[place.member as usize] = at);
-            Channel { at, bytes, rounds: bytes.div_ceil(walk.loop_bytes()) as u32, ring, place_of }
+            let rounds = bytes.div_ceil(walk.loop_bytes());
+            let last_chunk_bytes = walk.chunk_bytes(bytes - rounds.saturating_sub(1) * walk.loop_bytes());
+            Channel { at, bytes, rounds: rounds as u32, last_chunk_bytes, ring, place_of }
         };
         let channels: Vec<Channel> = (0..).zip(self.parts(n)).map(channel).collect();
         let rounds = channels.iter().map(|channel| channel.rounds).max().unwrap_or_default();

@@ -41,6 +41,8 @@ pub(super) struct Channel {
     pub(super) bytes: u64,
     /// Times that it goes round with a chunk for each member.
     pub(super) rounds: u32,
+    /// Length of the chunks of the last of these loops; in those before it chunks are whole.
+    pub(super) last_chunk_bytes: u64,
     pub(super) ring: Vec<Place>,
     /// Each member's place in the ring.
     pub(super) place_of: Vec<u32>,
@@ -189,13 +191,18 @@ impl RingProgram {
     }
 
     fn steps(&self) -> u32 {
-        self.walk.steps().count() as u32
+        let steps = self.walk.steps();
+        (steps.end() + 1 - steps.start()) as u32
     }
 
     /// The chunk that a place sends at a step: counted backwards from its own.
     fn chunk_at(&self, place: usize, step: u32) -> usize {
         let n = self.members.len();
-        (place + 2 * n - (self.walk.steps().start() + step as usize)) % n
+        let mut chunk = place + 2 * n - (self.walk.steps().start() + step as usize);
+        while chunk >= n {
+            chunk -= n;
+        }
+        chunk
     }
 
     /// Length of a chunk: zero at the end of the buffer.
@@ -203,7 +210,7 @@ impl RingProgram {
         let of = &self.channels[channel];
         let done = u64::from(round) * self.walk.loop_bytes();
         let rest = of.bytes - done;
-        let length = self.walk.chunk_bytes(rest);
+        let length = if round + 1 < of.rounds { self.walk.chunk.bytes } else { of.last_chunk_bytes };
         length.min(match self.walk.what {
             Collective::AllReduce => rest.saturating_sub(chunk as u64 * length),
             // Each member has a block of its own; the ring has all members, so they are numbered alike.
@@ -345,11 +352,15 @@ impl Cursor {
 
     /// Goes to the next step that has a message, from this one on.
     fn seek(&mut self, program: &RingProgram, channel: usize, place: usize) {
+        self.slice = 0;
         while self.step < program.steps() {
-            self.chunk_bytes = program.chunk_bytes(channel, self.round, program.chunk_at(place, self.step));
-            (self.slices, self.slice) = (program.slices(self.chunk_bytes), 0);
+            let chunk_bytes = program.chunk_bytes(channel, self.round, program.chunk_at(place, self.step));
+            // Chunks are alike but for the last.
+            if chunk_bytes != self.chunk_bytes {
+                (self.chunk_bytes, self.slices) = (chunk_bytes, program.slices(chunk_bytes));
+                self.slice_bytes = program.walk.chunk.slice_of(chunk_bytes);
+            }
             if self.slices > 0 {
-                self.slice_bytes = program.walk.chunk.slice_of(self.chunk_bytes);
                 return;
             }
             self.step += 1;

@@ -67,9 +67,8 @@ pub struct Runner {
     holds: Vec<Hold>,
     /// Resources that were freed, or asked for.
     grants: VecDeque<u32>,
-    /// Messages under way, by number.
-    flights: Vec<Flight>,
-    landed: Vec<u32>,
+    flights: Flights,
+    going: Going,
     finished: Vec<Interval>,
     /// Ranks that are not over.
     open_ranks: u32,
@@ -89,11 +88,20 @@ struct Hold {
     waiting: BinaryHeap<Reverse<(u32, OpId)>>,
 }
 
+/// Messages under way, by number.
+#[derive(Debug, Default)]
+struct Flights {
+    all: Vec<Flight>,
+    /// Numbers that are free.
+    landed: Vec<u32>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     iteration: u32,
     since: Time,
     bytes: u64,
+    order: u64,
     pair: u32,
     /// `None`: its number is free.
     of: Option<Origin>,
@@ -104,6 +112,61 @@ struct Flight {
 enum Origin {
     Op(OpId),
     Program { program: u32, connection: u32, number: u32 },
+}
+
+impl Message {
+    fn new(id: u32, Flight { iteration, bytes, order, pair, .. }: Flight, dag: &Compiled) -> Message {
+        let Pair { from, to, lane } = dag.pairs()[pair as usize];
+        Message { id, from, to, bytes, lane, pair, iteration, order }
+    }
+}
+
+/// Messages that go at one instant.
+#[derive(Debug, Default)]
+struct Going {
+    messages: Vec<Message>,
+    /// Iteration, place in the order of the graph and place above of each, from the highest bits to the lowest.
+    orders: Vec<u128>,
+}
+
+impl Going {
+    fn add(&mut self, message: Message) {
+        let place = self.messages.len() as u128;
+        self.orders.push(u128::from(message.iteration) << 96 | u128::from(message.order) << 32 | place);
+        self.messages.push(message);
+    }
+
+    /// Adds them to `out` in the order of the graph.
+    fn hand_out(&mut self, out: &mut Vec<Message>) {
+        self.orders.sort_unstable();
+        out.extend(self.orders.drain(..).map(|order| self.messages[order as u32 as usize]));
+        self.messages.clear();
+    }
+}
+
+impl Flights {
+    /// A message goes.
+    fn take_off(&mut self, flight: Flight, dag: &Compiled) -> Message {
+        let id = match self.landed.pop() {
+            Some(id) => {
+                self.all[id as usize] = flight;
+                id
+            }
+            None => {
+                self.all.push(flight);
+                self.all.len() as u32 - 1
+            }
+        };
+        Message::new(id, flight, dag)
+    }
+
+    /// A message arrives: its iteration and what sent it, unless it has arrived before.
+    fn land(&mut self, id: u32) -> Option<(u32, Origin)> {
+        let flight = &mut self.all[id as usize];
+        let of = flight.of.take()?;
+        self.landed.push(id);
+        Some((flight.iteration, of))
+    }
 }
 
 impl Runner {
@@ -126,8 +189,8 @@ impl Runner {
             waking: Vec::new(),
             holds: vec![Hold::default(); dag.holds()],
             grants: VecDeque::new(),
-            flights: Vec::new(),
-            landed: Vec::new(),
+            flights: Flights::default(),
+            going: Going::default(),
             finished: Vec::new(),
             open_ranks: busy.len() as u32,
             now: Time::ZERO,
@@ -153,7 +216,6 @@ impl Runner {
     pub fn advance(&mut self, now: Time, out: &mut Vec<Message>) {
         debug_assert!(now >= self.now, "time goes back from {} to {now}", self.now);
         self.now = now;
-        let before = out.len();
         loop {
             // What asks for a resource does so when all that may ask at this instant has done so: the first in the
             // graph gets it, not the first that happened to arrive.
@@ -165,40 +227,44 @@ impl Runner {
                 }
             } else if let Some((iteration, rank)) = self.starting.pop_front() {
                 self.start(iteration, rank);
-            } else if let Some((iteration, program, connection)) = self.waking.pop() {
-                self.send_all(iteration, program, connection, out);
+            } else if !self.waking.is_empty() {
+                while let Some((iteration, program, connection)) = self.waking.pop() {
+                    self.send_all(iteration, program, connection);
+                }
             } else if let Some((iteration, op)) = self.ready.pop_front() {
                 match self.job.dag.takes(op) {
                     Some(hold) => {
                         self.holds[hold as usize].waiting.push(Reverse((iteration, op)));
                         self.grants.push_back(hold);
                     }
-                    None => self.begin(iteration, op, out),
+                    None => self.begin(iteration, op),
                 }
             } else if let Some(hold) = self.grants.pop_front() {
-                self.grant(hold, out);
+                self.grant(hold);
             } else {
                 break;
             }
         }
-        out[before..].sort_unstable_by_key(|message| (message.iteration, message.order));
+        self.going.hand_out(out);
     }
 
     /// The message of this number has arrived. [`Runner::advance`] must follow, at the same instant.
     pub fn delivered(&mut self, now: Time, id: u32) {
         debug_assert!(now >= self.now, "time goes back from {} to {now}", self.now);
         self.now = now;
-        let flight = &mut self.flights[id as usize];
-        let Some(of) = flight.of.take() else {
+        let Some((iteration, of)) = self.flights.land(id) else {
             debug_assert!(false, "message {id} arrives twice");
             return;
         };
-        let iteration = flight.iteration;
-        self.landed.push(id);
         match of {
             Origin::Op(op) => self.complete(iteration, op),
             Origin::Program { program, connection, number } => self.pass_on(iteration, program, connection, number),
         }
+    }
+
+    /// Returns a message that has not arrived.
+    pub fn under_way(&self, id: u32) -> Message {
+        Message::new(id, self.flights.all[id as usize], &self.job.dag)
     }
 
     pub fn is_over(&self) -> bool {
@@ -251,7 +317,7 @@ impl Runner {
     }
 
     /// What needs nothing more, and has what it takes, starts.
-    fn begin(&mut self, iteration: u32, op: OpId, out: &mut Vec<Message>) {
+    fn begin(&mut self, iteration: u32, op: OpId) {
         let (now, activity) = (self.now, self.job.dag.activity_of(op));
         self.iteration(iteration).begin(activity, now);
         match self.job.dag.work(op) {
@@ -263,103 +329,87 @@ impl Runner {
             }
             Work::Send { bytes, .. } => {
                 let (pair, order) = (self.job.dag.pair_of(op), self.job.dag.order_of(op));
-                let flight = Flight { iteration, since: now, bytes, pair, of: Some(Origin::Op(op)) };
-                out.push(self.take_off(flight, order));
+                let flight = Flight { iteration, since: now, bytes, order, pair, of: Some(Origin::Op(op)) };
+                self.going.add(self.flights.take_off(flight, &self.job.dag));
             }
         }
     }
 
     /// Sends all that a connection of a program may send now.
-    fn send_all(&mut self, iteration: u32, program: u32, connection: u32, out: &mut Vec<Message>) {
-        let (now, dag) = (self.now, Arc::clone(&self.job.dag));
-        let of = &dag.programs()[program as usize];
-        while let Some(due) = self.iteration(iteration).rings[program as usize].take(&of.ring, connection) {
+    fn send_all(&mut self, iteration: u32, program: u32, connection: u32) {
+        let Runner { job, iterations, flights, going, now: since, .. } = self;
+        let of = &job.dag.programs()[program as usize];
+        let ring = &mut iterations[(iteration - self.oldest) as usize].rings[program as usize];
+        while let Some(due) = ring.take(&of.ring, connection) {
             let number = due.number;
             let origin = Origin::Program { program, connection, number };
-            let pair = of.pair(connection, number);
-            let flight = Flight { iteration, since: now, bytes: due.bytes, pair, of: Some(origin) };
-            out.push(self.take_off(flight, dag.order_in(program, due.order)));
+            let (pair, order) = (of.pair(connection, number), job.dag.order_in(program, due.order));
+            let flight = Flight { iteration, since: *since, bytes: due.bytes, order, pair, of: Some(origin) };
+            going.add(flights.take_off(flight, &job.dag));
         }
     }
 
     /// A message of a program has arrived.
     fn pass_on(&mut self, number: u32, program: u32, connection: u32, message: u32) {
-        let dag = Arc::clone(&self.job.dag);
-        let ring = &dag.programs()[program as usize].ring;
+        let Runner { job, iterations, ready, waking, .. } = self;
+        let ring = &job.dag.programs()[program as usize].ring;
         let place = (number - self.oldest) as usize;
-        let arrival = self.iterations[place].rings[program as usize].arrived(ring, connection, message);
-        let (from, to) = (ring.from(connection), ring.to(connection));
-        self.part_over(place, number, from.activity);
+        let iteration = &mut iterations[place];
+        let arrival = iteration.rings[program as usize].arrived(ring, connection, message);
+        let next = ring.next(connection);
+        let (from, to) = (ring.from(connection), ring.from(next));
         for (through, end) in [(arrival.receiver_has_all, to.end), (arrival.sender_is_through, from.end)] {
-            if through {
-                self.one_less(place, number, end, &dag);
+            if through && iteration.one_less(end) && iteration.may_start(end, job.dag.rank_of(end)) {
+                ready.push_back((number, end));
             }
         }
         // The next passes it on; the window lets the same send again.
-        self.waking.extend([(number, program, connection), (number, program, ring.next(connection))]);
-        self.shares_over(place, number, [from.rank, to.rank]);
+        waking.extend([(number, program, connection), (number, program, next)]);
+        let (activity, ranks) = (from.activity, [from.rank, to.rank]);
+        self.part_over(place, number, activity);
+        self.shares_over(place, number, ranks);
     }
 
-    /// A message goes.
-    fn take_off(&mut self, flight: Flight, order: u64) -> Message {
-        let id = match self.landed.pop() {
-            Some(id) => {
-                self.flights[id as usize] = flight;
-                id
-            }
-            None => {
-                self.flights.push(flight);
-                self.flights.len() as u32 - 1
-            }
-        };
-        let Flight { iteration, bytes, pair, .. } = flight;
-        let Pair { from, to, lane } = self.job.dag.pairs()[pair as usize];
-        Message { id, from, to, bytes, lane, pair, iteration, order }
-    }
-
-    fn grant(&mut self, hold: u32, out: &mut Vec<Message>) {
+    fn grant(&mut self, hold: u32) {
         let hold = &mut self.holds[hold as usize];
         if hold.by.is_some() {
             return;
         }
         if let Some(Reverse((iteration, op))) = hold.waiting.pop() {
             hold.by = Some((iteration, op));
-            self.begin(iteration, op, out);
+            self.begin(iteration, op);
         }
     }
 
     fn complete(&mut self, number: u32, op: OpId) {
-        let dag = Arc::clone(&self.job.dag);
+        let Runner { job, iterations, ready, waking, holds, grants, .. } = self;
+        let dag = &*job.dag;
         if let Some(hold) = dag.frees(op) {
-            self.holds[hold as usize].by = None;
-            self.grants.push_back(hold);
+            holds[hold as usize].by = None;
+            grants.push_back(hold);
         }
         let place = (number - self.oldest) as usize;
-        self.part_over(place, number, dag.activity_of(op));
+        let iteration = &mut iterations[place];
         for &next in dag.after(op) {
-            self.one_less(place, number, next, &dag);
+            if iteration.one_less(next) && iteration.may_start(next, dag.rank_of(next)) {
+                ready.push_back((number, next));
+            }
         }
         if let Some((program, member)) = dag.entered_by(op) {
             let ring = &dag.programs()[program as usize].ring;
-            self.iterations[place].rings[program as usize].begin(member);
-            self.waking.extend(ring.of_member(member).map(|connection| (number, program, connection)));
+            iteration.rings[program as usize].begin(member);
+            waking.extend(ring.of_member(member).map(|connection| (number, program, connection)));
         }
         let receiver = if let Work::Send { to, .. } = dag.work(op) { Some(to) } else { None };
-        self.shares_over(place, number, [Some(dag.rank_of(op)), receiver].into_iter().flatten());
+        let (rank, activity) = (dag.rank_of(op), dag.activity_of(op));
+        self.part_over(place, number, activity);
+        self.shares_over(place, number, [Some(rank), receiver].into_iter().flatten());
     }
 
     /// An operation or message of an activity has ended; the activity ends with its last.
     fn part_over(&mut self, place: usize, number: u32, activity: u32) {
         if let Some(begin) = self.iterations[place].part_over(activity) {
             self.finished.push(Interval { iteration: number, activity, begin, end: Some(self.now) });
-        }
-    }
-
-    /// An operation needs one less.
-    fn one_less(&mut self, place: usize, number: u32, op: OpId, dag: &Compiled) {
-        let iteration = &mut self.iterations[place];
-        if iteration.one_less(op) && iteration.may_start(op, dag.rank_of(op)) {
-            self.ready.push_back((number, op));
         }
     }
 

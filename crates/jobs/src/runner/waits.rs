@@ -30,8 +30,8 @@ impl Runner {
 
     /// The oldest of those between each two ranks, the oldest of all first, and how many there are besides.
     fn messages_under_way(&self) -> Vec<(u32, usize)> {
-        let mut open: Vec<u32> = (0..self.flights.len() as u32).filter(|id| self.flight(*id).is_some()).collect();
-        open.sort_by_key(|id| (self.flights[*id as usize].since, self.flight(*id)));
+        let mut open: Vec<u32> = (0..self.flights.all.len() as u32).filter(|id| self.flight(*id).is_some()).collect();
+        open.sort_by_key(|id| (self.flights.all[*id as usize].since, self.flight(*id)));
         let (mut places, mut oldest) = (BTreeMap::new(), Vec::new());
         for id in open {
             let place = *places.entry(self.ways_of(id)).or_insert(oldest.len());
@@ -45,13 +45,13 @@ impl Runner {
 
     /// From whom to whom, and how.
     fn ways_of(&self, id: u32) -> (u32, u32, Via) {
-        let Pair { from, to, lane } = self.job.dag.pairs()[self.flights[id as usize].pair as usize];
+        let Pair { from, to, lane } = self.job.dag.pairs()[self.flights.all[id as usize].pair as usize];
         (from, to, lane.via)
     }
 
     /// Iteration and origin of a message under way.
     fn flight(&self, id: u32) -> Option<(u32, Origin)> {
-        let flight = &self.flights[id as usize];
+        let flight = &self.flights.all[id as usize];
         flight.of.map(|of| (flight.iteration, of))
     }
 
@@ -76,7 +76,7 @@ impl Runner {
     }
 
     fn message_words(&self, id: u32, behind: usize, rank_name: &dyn Fn(u32) -> String) -> String {
-        let flight = &self.flights[id as usize];
+        let flight = &self.flights.all[id as usize];
         let Some(of) = flight.of else { return String::new() };
         let (from, to, via) = self.ways_of(id);
         let behind = if behind > 0 { format!(", nor have {behind} messages behind them") } else { String::new() };

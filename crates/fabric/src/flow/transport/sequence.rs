@@ -17,6 +17,9 @@ pub struct SendSequence {
     pub highest: u32,
     /// PSN after the last packet sent with AckReq.
     pub(super) requested: u32,
+    /// PSN after the message of the newest packet, as far as it is known: new packets below it, but for the last of them,
+    /// are full and end no message.
+    newest_end: u32,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,
     /// Packets that may be sent so far (flows fed by offers or messages); `u32::MAX` otherwise.
@@ -46,6 +49,7 @@ impl SendSequence {
             una: 0,
             highest: 0,
             requested: 0,
+            newest_end: 0,
             total: stream.message_end,
             offered: u32::MAX,
             stranded: false,
@@ -107,15 +111,32 @@ impl SendSequence {
     #[inline]
     pub(super) fn send(&mut self, psn: u32, window_is_open: impl FnOnce(&SendSequence) -> bool) -> Outgoing {
         let resent = psn < self.highest;
+        let ends_message = !self.is_full(psn) && self.ends_message(psn);
         self.highest = self.highest.max(self.next);
         let requests_ack = psn + 1 >= self.requested + u32::from(self.requests_every)
             || self.next >= self.limit()
             || !window_is_open(self)
-            || (psn + 1 >= self.stream.message_end && self.stream.ends_message(psn));
+            || ends_message;
         if requests_ack {
             self.requested = psn + 1;
         }
         Outgoing { psn, resent, requests_ack }
+    }
+
+    /// Returns whether a packet that leaves now is full and ends neither a message nor the flow, as far as that is known
+    /// without a look at the messages.
+    #[inline]
+    pub fn is_full(&self, psn: u32) -> bool {
+        psn + 1 < self.stream.message_end || (psn + 1 >= self.highest && psn + 1 < self.newest_end)
+    }
+
+    #[cold]
+    fn ends_message(&mut self, psn: u32) -> bool {
+        let end = self.stream.end_of(psn);
+        if psn + 1 >= self.highest {
+            self.newest_end = end;
+        }
+        psn + 1 == end
     }
 
     /// Moves on to `expected`, if that is further. Returns whether it is.
@@ -194,7 +215,8 @@ impl ReceiveSequence {
     pub fn begin_message(&mut self, bytes: u64, name: u32) {
         let cut = Cut { mtu_bytes: self.stream.mtu_bytes, header_bytes: 0, min_frame_bytes: 0 };
         let begin = Mark { packets: self.expected, bytes: self.delivered_bytes };
-        self.stream.messages = Some(Box::new(Messages::beginning_at(cut, begin)));
+        (self.stream.messages, self.stream.message_end) =
+            (Some(Box::new(Messages::beginning_at(cut, begin))), u32::MAX);
         self.stream.add_message(bytes, name, cut);
     }
 

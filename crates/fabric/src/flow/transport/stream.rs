@@ -14,6 +14,8 @@ pub struct Stream {
     pub mtu_bytes: u32,
     /// Payload bytes by which the last packet is short.
     pub short_bytes: u32,
+    /// Name of the oldest message that is not complete; 0 if there is none.
+    name: u32,
     /// Messages that are not complete; `None` for one stream of bytes.
     pub messages: Option<Box<Messages>>,
 }
@@ -21,7 +23,7 @@ pub struct Stream {
 impl Stream {
     /// Stream of so many packets, the last of them short; `u32::MAX` packets: endless, or messages.
     pub fn new(packets: u32, mtu_bytes: u32, short_bytes: u32) -> Stream {
-        Stream { message_end: packets, full_packets_until: packets, mtu_bytes, short_bytes, messages: None }
+        Stream { message_end: packets, full_packets_until: packets, mtu_bytes, short_bytes, name: 0, messages: None }
     }
 
     /// Packets of `size_bytes` of payload, and the bytes by which the last is short; `None` is endless.
@@ -54,8 +56,11 @@ impl Stream {
         let messages = self.messages.get_or_insert_with(|| Box::new(Messages::new(cut)));
         messages.add(bytes, name);
         self.full_packets_until = 0;
-        self.message_end = messages.next_end();
-        messages.packets()
+        let packets = messages.packets();
+        if self.message_end == u32::MAX {
+            (self.message_end, self.name) = messages.next_end();
+        }
+        packets
     }
 
     /// Returns the name of the oldest message if it lies within the first `packets` packets; it is complete from now
@@ -68,21 +73,24 @@ impl Stream {
             Some(messages) => messages.pass(packets, keep),
             None => Some(0),
         };
-        self.message_end = self.messages.as_ref().map_or(u32::MAX, |messages| messages.next_end());
+        (self.message_end, self.name) = self.messages.as_ref().map_or((u32::MAX, 0), |messages| messages.next_end());
         name
     }
 
     /// Returns the name of the `nth` message that the first `packets` packets would complete.
+    #[inline]
     pub fn complete_after(&self, packets: u32, nth: usize) -> Option<u32> {
         match &self.messages {
-            Some(messages) => messages.complete_after(packets, nth),
-            None => (nth == 0 && packets >= self.message_end).then_some(0),
+            // Most often this is answered without a look at the messages.
+            _ if nth == 0 => (packets >= self.message_end).then_some(self.name),
+            Some(messages) if packets > self.message_end => messages.complete_after(packets, nth),
+            _ => None,
         }
     }
 
-    /// Returns whether a packet is the last of its message.
+    /// PSN after the last packet of a packet's message; 0 without messages.
     #[cold]
-    pub fn ends_message(&self, psn: u32) -> bool {
-        self.messages.as_ref().is_some_and(|messages| messages.ends_with(psn))
+    pub(super) fn end_of(&self, psn: u32) -> u32 {
+        self.messages.as_ref().and_then(|messages| messages.of(psn)).map_or(0, |message| message.end.packets)
     }
 }

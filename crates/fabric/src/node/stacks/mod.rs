@@ -129,8 +129,7 @@ impl<F: Form> Pile<F> {
     fn open(&self, packet: &Packet, into: &mut IntStack) -> Option<()> {
         let (index, len) = (packet.extra >> COUNT_BITS, (packet.extra & COUNT) as usize);
         let Stack { head, records } = self.list.get(index)?;
-        let path = (0..len).fold(head.path, |path, place| path ^ records.name(place));
-        into.fill(len, path, |place| records.hop(place, &self.coding));
+        into.fill(len, head.path, |place| (records.hop(place, &self.coding), records.name(place)));
         (into.sent_at, into.flow_queue_bytes, into.tag) = (packet.stamp, head.flow_queue_bytes, head.tag);
         Some(())
     }

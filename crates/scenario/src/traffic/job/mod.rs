@@ -13,7 +13,7 @@ use placement::RankPlacement;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
-use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::traffic::{Action, FlowSpec, Source, Subscription};
 use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
@@ -124,11 +124,13 @@ impl JobSource {
     }
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
-    fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
+    fn open(&mut self, pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
         let Pair { from, to, lane } = pair.ends;
-        let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port);
-        pair.under_way.extend(lone);
+        let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port());
         let handle = self.pairs.open(pair, lone.is_none());
+        if let Some(message) = lone {
+            self.pairs.hand_over(handle, message.id);
+        }
         let spec = self.of.template.flow(handle, src, dst, lone.map(|message| message.bytes), 0);
         let offered_bytes = if lone.is_none() { Some(0) } else { None };
         out.push(Action::Start(FlowSpec { offered_bytes, ..spec }));
@@ -136,16 +138,16 @@ impl JobSource {
     }
 
     fn hand_over(&mut self, handle: u32, message: Message, out: &mut Vec<Action>) {
-        self.pairs[handle].under_way.push_back(message);
+        self.pairs.hand_over(handle, message.id);
         out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
     }
 
     /// Queue pairs that have lost their way go on by the other port, and send again what has not arrived.
     fn move_stranded(&mut self, out: &mut Vec<Action>) {
         for handle in self.pairs.take_moving() {
-            let pair = &mut self.pairs[handle];
-            let unsent = std::mem::take(&mut pair.under_way);
-            let moved = pair.moved();
+            let unsent: Vec<Message> =
+                self.pairs.under_way(handle).map(|message| self.runner.under_way(message)).collect();
+            let moved = self.pairs[handle].moved();
             self.pairs.leave(handle);
             out.push(Action::Stop { handle });
             if self.of.connections == Connections::Fresh {
@@ -164,7 +166,7 @@ impl JobSource {
     fn over(&mut self, now: Time, handle: u32) {
         // A queue pair delivers in order.
         if let Some(message) = self.pairs.arrived(handle) {
-            self.runner.delivered(now, message.id);
+            self.runner.delivered(now, message);
             self.due = Some(now);
         }
     }
@@ -198,8 +200,9 @@ impl JobSource {
 }
 
 impl Source for JobSource {
-    fn hears_deliveries(&self) -> bool {
-        true
+    fn subscription(&self) -> Subscription {
+        let delivered = self.of.completion == Completion::Delivered;
+        Subscription { drained: false, delivered, acknowledged: !delivered }
     }
 
     fn next(&self) -> Option<Time> {
@@ -213,7 +216,11 @@ impl Source for JobSource {
         let mut messages = std::mem::take(&mut self.messages);
         self.runner.advance(now, &mut messages);
         for message in messages.drain(..) {
-            self.held.push_back((now.saturating_add(self.of.overhead), message));
+            if self.of.overhead == Span::ZERO {
+                self.send(message, out);
+            } else {
+                self.held.push_back((now.saturating_add(self.of.overhead), message));
+            }
         }
         self.messages = messages;
         while let Some((_, message)) = self.held.front().copied().filter(|(at, _)| *at <= now) {
@@ -232,15 +239,11 @@ impl Source for JobSource {
     }
 
     fn on_delivered(&mut self, now: Time, handle: u32, _message: u32) {
-        if self.of.completion == Completion::Delivered {
-            self.over(now, handle);
-        }
+        self.over(now, handle);
     }
 
     fn on_acknowledged(&mut self, now: Time, handle: u32, _message: u32) {
-        if self.of.completion == Completion::Acknowledged {
-            self.over(now, handle);
-        }
+        self.over(now, handle);
     }
 
     fn on_finished(&mut self, _now: Time, handle: u32) {

@@ -1,7 +1,7 @@
 //! The queue pairs of a job: which are open, what is under way on them, which have lost their way.
 
 use crate::traffic::flow::Handles;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Index, IndexMut};
 use xoff_jobs::{Message, Pair, Via};
 
@@ -12,14 +12,17 @@ pub struct QueuePair {
     pub ends: Pair,
     /// Their number in the graph.
     number: u32,
-    pub port: usize,
-    ports: usize,
+    port: u16,
+    ports: u16,
     /// Ports that were tried in vain since something arrived last.
-    tried: usize,
+    tried: u16,
     cut: bool,
-    /// Handed over and not over yet, oldest first.
-    pub under_way: VecDeque<Message>,
+    /// The oldest and the newest message under way on it, by number; [`NONE`] if there is none.
+    oldest: u32,
+    newest: u32,
 }
+
+const _: () = assert!(size_of::<Option<QueuePair>>() <= 40, "of thousands, one is read for every message");
 
 impl QueuePair {
     /// The connections of a NIC with several ports are dealt out to them in turn: its channels (every `nics`-th is its
@@ -29,18 +32,23 @@ impl QueuePair {
         let channel = usize::from(lane.channel) / nics;
         let port = (channel + usize::from(lane.queue_pair) + (first.from + first.to) as usize) % ports;
         let ends = Pair { from: first.from, to: first.to, lane };
-        QueuePair { ends, number: first.pair, port, ports, tried: 0, cut: false, under_way: VecDeque::new() }
+        let (number, port, ports) = (first.pair, port as u16, ports as u16);
+        QueuePair { ends, number, port, ports, tried: 0, cut: false, oldest: NONE, newest: NONE }
+    }
+
+    /// Port of the NIC that it uses, at both ends.
+    pub fn port(&self) -> usize {
+        self.port.into()
     }
 
     /// The same by the next port, with nothing under way.
     pub fn moved(&self) -> QueuePair {
         let port = (self.port + 1) % self.ports;
-        let (ports, tried) = (self.ports, self.tried + 1);
-        QueuePair { ends: self.ends, number: self.number, port, ports, tried, cut: false, under_way: VecDeque::new() }
+        QueuePair { port, tried: self.tried + 1, cut: false, oldest: NONE, newest: NONE, ..self.clone() }
     }
 }
 
-/// No handle.
+/// No handle, no message.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
@@ -50,6 +58,8 @@ pub struct Pairs {
     open: Vec<Option<QueuePair>>,
     /// Handles of connections that stay, by the numbers of their ends; [`NONE`] before the first message.
     lasting: Vec<u32>,
+    /// Message after each message under way, on its queue pair, or [`NONE`].
+    after: Vec<u32>,
     /// Have lost their way, and there is another port.
     moving: BTreeSet<u32>,
 }
@@ -85,11 +95,40 @@ impl Pairs {
         self.handles.give(handle);
     }
 
-    /// The oldest message on it is over.
-    pub fn arrived(&mut self, handle: u32) -> Option<Message> {
+    /// Hands over a message, by its number among those under way.
+    pub fn hand_over(&mut self, handle: u32, message: u32) {
+        if self.after.len() <= message as usize {
+            self.after.resize(message as usize + 1, NONE);
+        }
+        self.after[message as usize] = NONE;
+        let pair = &mut self[handle];
+        let newest = std::mem::replace(&mut pair.newest, message);
+        if newest == NONE {
+            pair.oldest = message;
+        } else {
+            self.after[newest as usize] = message;
+        }
+    }
+
+    /// Takes the number of the oldest message on it, which is complete.
+    pub fn arrived(&mut self, handle: u32) -> Option<u32> {
         let pair = self.open.get_mut(handle as usize)?.as_mut()?;
         pair.tried = 0;
-        pair.under_way.pop_front()
+        let oldest = pair.oldest;
+        if oldest == NONE {
+            return None;
+        }
+        pair.oldest = self.after[oldest as usize];
+        if pair.oldest == NONE {
+            pair.newest = NONE;
+        }
+        Some(oldest)
+    }
+
+    /// Numbers of the messages under way on it, oldest first.
+    pub fn under_way(&self, handle: u32) -> impl Iterator<Item = u32> {
+        let some = |message: u32| (message != NONE).then_some(message);
+        std::iter::successors(some(self[handle].oldest), move |message| some(self.after[*message as usize]))
     }
 
     /// It has lost its way or has found it again; whether there is something to be done.
