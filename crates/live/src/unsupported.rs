@@ -4,7 +4,9 @@
 use crate::network::Network;
 use xoff_engine::TimeResolution;
 use xoff_fabric::domain;
-use xoff_fabric::plan::{AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Ties};
+use xoff_fabric::plan::{
+    AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, Recovery, ResumeAt, Signalling, Ties,
+};
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
 use xoff_wire::rate_has_code;
@@ -94,6 +96,12 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         loaded.traffic.iter().any(|traffic| traffic.job().is_some()) && schemes.iter().any(reorders),
         "a training job under TCP or a scheme that reorders packets: only packets in order show where messages end",
         "run it with `xoff run`, or under another scheme",
+    );
+    object(
+        loaded.traffic.iter().any(|traffic| traffic.job().is_some())
+            && plan.hosts.iter().any(|host| host.recovery != Recovery::GoBackN),
+        "a training job with selective recovery: only packets in order show where messages end",
+        "run it with `xoff run`, or `--set host.recovery=go-back-n`",
     );
     object(
         loaded.traffic.iter().any(|traffic| traffic.has_weights()),

@@ -74,6 +74,7 @@ fn contexts() -> Vec<String> {
         (STAR, ""),
         (STAR, "[scheme]\nname=\"mercury\"\n[switch.watchdog]\n[[capture]]\nports=\"sw->h0\""),
         (STAR, scan),
+        (STAR, "[host]\nrecovery=\"irn\""),
         (STAR, "[model]\nrandom_streams=\"shared\"\n[switch.pfc]\nalpha=\"by-speed\""),
         (STAR, TIMED),
         (STAR, CLASSES),

@@ -34,6 +34,7 @@ pub mod number;
 mod origin;
 pub mod read;
 pub mod reader;
+mod recovery;
 mod resolution;
 pub mod resolved;
 pub mod schemes;

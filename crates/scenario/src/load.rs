@@ -11,6 +11,7 @@ use super::library;
 use super::names::{Names, valid_name, visible};
 use super::origin;
 use super::reader::{Result, Table};
+use super::recovery;
 use super::resolution;
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
@@ -362,6 +363,7 @@ impl Scenario {
         let mut warnings = self.notes.clone();
         warnings.extend(head.warnings.into_iter().chain(unused));
         controlled_switches(root, &plan, &schemes)?;
+        recovery::check(root, &plan, &formats, &schemes)?;
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }

@@ -3,11 +3,12 @@
 use super::dictionary::words;
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
+use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
     Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, Signalling, SwitchSettings, Thresholds,
-    Watchdog,
+    NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
+    Thresholds, Watchdog,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
@@ -287,19 +288,27 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         gap_bytes: size("gap", 0)?,
         min_frame_bytes: size("min_frame", 1)?,
     };
-    read_host_behaviour(table, sizes)
+    let recovery = recovery::read(table)?;
+    read_host_behaviour(table, sizes, recovery)
 }
 
-fn read_host_behaviour(table: &mut Table, sizes: FrameSizes) -> Result<HostSettings> {
+fn read_host_behaviour(table: &mut Table, sizes: FrameSizes, recovery: Recovery) -> Result<HostSettings> {
+    let defaults = HostSettings::default();
+    // Other recoveries answer by rules of their own.
+    let (ack_every, nak_interval) = match recovery {
+        Recovery::GoBackN => (table.count("ack_every", 1..=1000)? as u32, table.interval("nak_interval")?),
+        _ => (1, defaults.nak_interval),
+    };
     let settings = HostSettings {
         mtu_bytes: table.bytes("mtu", 64..=9216)? as u32,
         sizes,
-        ack_every: table.count("ack_every", 1..=1000)? as u32,
+        ack_every,
         ack_class: table.choice("ack_class", words::ACK_CLASS)?,
         ack_delay: table.span("ack_delay")?,
         notify_delay: table.span("notify_delay")?,
-        nak_interval: table.interval("nak_interval")?,
+        nak_interval,
         retransmit_timeout: table.interval("retransmit_timeout")?,
+        recovery,
         pfc_response: read_response(table)?,
         nic: read_nic(table)?,
     };
@@ -359,7 +368,7 @@ pub fn read_host_profiles(
             assign(host, profiles.len() as u16);
         }
         row.inherit(&root.recorder().table("host"));
-        profiles.push(read_host_behaviour(&mut row, profiles[0].sizes)?);
+        profiles.push(read_host_behaviour(&mut row, profiles[0].sizes, profiles[0].recovery)?);
         row.finish()?;
     }
     Ok(profiles)

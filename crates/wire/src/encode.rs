@@ -6,10 +6,10 @@
 
 use crate::cnm::UNIT_BYTES;
 use crate::headers::*;
-use crate::opcode::{self, ACKNOWLEDGE, CNP, SYNDROME_ACK, SYNDROME_NAK};
+use crate::opcode::{self, ACKNOWLEDGE, CNP, SELECTIVE_BITMAP, SYNDROME_ACK, SYNDROME_NAK};
 use crate::pfc::QUANTUM_BITS;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply};
+use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply, SelectiveReply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
@@ -171,12 +171,16 @@ impl<'a> Encoder<'a> {
         // The flow is the queue pair's first message.
         let messages = u32::from(reply.complete);
         let mut headers = (u32::from(syndrome) << 24 | messages).to_be_bytes().to_vec();
+        if let Some(selective) = &reply.selective {
+            selective_header(selective, &mut headers);
+        }
         let (extension, own) = reply_extension(reply, self.multiplier(&reply.flow));
         headers.extend(own);
         let bth = Bth {
             opcode: ACKNOWLEDGE,
             fecn: reply.echoes_mark && !marked,
             becn: marked,
+            selective: reply.selective.is_some(),
             queue_pair: queue_pair(&reply.flow),
             extension,
             // An ACK names the last packet that came, a NAK the one that did not.
@@ -337,6 +341,16 @@ fn reply_extension(reply: &Reply, multiplier: Option<u64>) -> (u8, Vec<u8>) {
         (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
         (None, None) if !reply.format.int && bytes >= 8 => (code::STAMP, stamp(reply.sent_at)),
         _ => (0, Vec::new()),
+    }
+}
+
+/// Selective acknowledgement: a byte of flags and 24 bits of PSN, then the bitmap if there is one. No standard has it in
+/// RoCEv2; this layout is an assumption.
+fn selective_header(selective: &SelectiveReply, out: &mut Vec<u8>) {
+    let flags = if selective.received == 0 { 0 } else { SELECTIVE_BITMAP };
+    out.extend((u32::from(flags) << 24 | selective.psn & 0xff_ffff).to_be_bytes());
+    if selective.received != 0 {
+        out.extend(selective.received.to_be_bytes());
     }
 }
 

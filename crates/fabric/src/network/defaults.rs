@@ -2,7 +2,7 @@
 
 use crate::network::plan::{
     AckClass, AckPath, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler, NicSettings,
-    PfcResponse, PfcSettings, Plan, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
+    PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
 
@@ -82,6 +82,7 @@ impl Default for HostSettings {
             notify_delay: Span::ZERO,
             nak_interval: Span::from_us(500),
             retransmit_timeout: Span::from_ms(10),
+            recovery: Recovery::GoBackN,
             pfc_response: PfcResponse::default(),
             nic: NicSettings::default(),
         }

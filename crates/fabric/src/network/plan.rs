@@ -6,6 +6,7 @@
 pub use crate::buffer::Rule;
 pub use crate::network::forwarding::{Forwarding, NextHopRule, PathRule};
 pub use crate::network::probe::{Probe, ProbeTarget};
+pub use crate::network::recovery::{Irn, Recovery};
 pub use crate::network::response::PfcResponse;
 use xoff_engine::{BitRate, Span, Time, TimeResolution};
 
@@ -409,6 +410,8 @@ pub struct HostSettings {
     /// Go back to the oldest unacknowledged packet after this long without progress (and never
     /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
+    /// How its RoCE flows recover from losses; the same at all hosts.
+    pub recovery: Recovery,
     /// Until its port obeys a PAUSE.
     pub pfc_response: PfcResponse,
     /// How flows share its link.

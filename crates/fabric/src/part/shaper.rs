@@ -54,11 +54,12 @@ impl<S: Scheme> Part<S> {
         }
         let switch = &self.switches[self.links.ports[gate].switch()];
         let domain = self.plan.nodes[switch.node as usize].domain;
+        let extra = self.look_selective(packet).1.extra;
         let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
         if data {
             self.shape(egress, packet);
         } else {
-            shaped.machine.on_ack(self.now, &self.flows.feedback[packet.extra]);
+            shaped.machine.on_ack(self.now, &self.flows.feedback[extra]);
             self.pump(flow);
         }
         data

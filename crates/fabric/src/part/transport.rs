@@ -1,6 +1,6 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SPREAD, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT};
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
@@ -47,7 +47,8 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
-        let taken = self.flows.receivers[flow].responder.on_data(self.now, &arrival(packet));
+        let receiver = &mut self.flows.receivers[flow];
+        let taken = receiver.responder.receive(self.now, &arrival(packet), &mut receiver.recovery);
         if let Some(answer) = taken.earlier {
             self.acknowledge_earlier(flow, &answer);
         }
@@ -142,6 +143,9 @@ impl<S: Scheme> Part<S> {
         if feeds_back_in_acks {
             self.put_ack_feedback(flow, &mut ack);
         }
+        if let Some(selective) = answer.ack.selective {
+            self.pack_selective(&mut ack, selective);
+        }
         if answer.ack.nak {
             self.counters.naks_sent += 1;
         } else {
@@ -234,6 +238,11 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
         let now = self.now;
+        let opened = (packet.flags & SELECTIVE != 0).then(|| self.unpack_selective(packet));
+        let (selective, packet) = match &opened {
+            Some((selective, packet)) => (Some(*selective), packet),
+            None => (None, packet),
+        };
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {
@@ -241,7 +250,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let resent = packet.flags & RESENT != 0;
-        let ack = Ack { expected: packet.psn, selective: None, nak: packet.kind == Kind::Nak, resent };
+        let ack = Ack { expected: packet.psn, selective, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {
             sender.rp.on_feedback(now, &self.flows.feedback[packet.extra]);
@@ -402,10 +411,11 @@ impl<S: Scheme> Part<S> {
             sender.rp.on_timer(now);
         }
         if sender.requester.seq.deadline <= now {
-            sender.requester.on_timeout();
-            sender.rp.on_loss(now, Loss::Timeout);
-            self.path_lost(flow);
-            self.count_timeout(flow);
+            if sender.requester.on_timeout(now) {
+                sender.rp.on_loss(now, Loss::Timeout);
+                self.path_lost(flow);
+                self.count_timeout(flow);
+            }
             self.after_rp(flow);
             self.try_to_send(flow);
         } else {

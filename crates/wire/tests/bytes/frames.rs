@@ -79,6 +79,7 @@ pub fn reply(format: Format) -> Reply {
         format,
         int: format.int.then(|| Box::new(stack())),
         content: None,
+        selective: None,
     }
 }
 

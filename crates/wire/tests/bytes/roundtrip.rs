@@ -3,7 +3,7 @@
 use crate::frames::*;
 use proptest::prelude::*;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::capture::{Body, PfcClass, Place};
+use xoff_fabric::capture::{Body, PfcClass, Place, SelectiveReply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{Format, Transport};
@@ -109,8 +109,10 @@ proptest! {
         echoes_mark: bool,
         expected: u32,
         expected_byte: u64,
+        selective in proptest::option::of((0..1u32 << 24, prop_oneof![Just(0u64), any::<u64>()])),
     ) {
         let mut written = reply(format);
+        written.selective = selective.map(|(psn, received)| SelectiveReply { psn, received });
         written.flow = flow(id, format.transport);
         (written.nak, written.complete, written.echoes_mark) = (nak, complete, echoes_mark);
         (written.expected, written.expected_byte) = (expected, expected_byte);
@@ -139,6 +141,7 @@ proptest! {
             false => (RoceKind::Ack { complete, echo }, 1),
         };
         prop_assert_eq!(read.what, what);
+        prop_assert_eq!(read.selective.map(|of| (of.psn, of.received)), selective);
         prop_assert_eq!(near(read.psn, expected.wrapping_sub(77)).wrapping_add(missing), expected);
     }
 
