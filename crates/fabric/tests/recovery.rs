@@ -1,8 +1,9 @@
-//! Selective recovery in networks: IRN.
+//! Selective recovery in networks: IRN, selective acknowledgements, packet trimming, packets on several paths.
 
 use crate::common::*;
 use crate::scripted::{Scripted, World};
 use xoff_engine::{Span, Time};
+use xoff_fabric::forwarding::PathChoice;
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::{Format, Limits};
 use xoff_fabric::traffic::FlowSpec;
@@ -79,6 +80,7 @@ fn lossy(recovery: Recovery, format: Format, window_bytes: u64, parts: usize) ->
     let hosts: Vec<u32> =
         (0..8).map(|i| net.host_at(&format!("h{i}"), switches[i % 2], 25, Span::from_us(1)).0).collect();
     set_up(&mut net, recovery);
+    net.plan.hosts[0].retransmit_timeout = Span::from_us(200);
     let trunk = &mut net.plan.links[link as usize];
     (trunk.a_to_b.loss, trunk.b_to_a.loss) = (0.01, 0.01);
     net.plan.run.stall_after = None;
@@ -96,17 +98,114 @@ fn lossy(recovery: Recovery, format: Format, window_bytes: u64, parts: usize) ->
     world
 }
 
+const REWIND: Recovery = Recovery::IrnRewind(Irn::PAPER);
+const SACK: Recovery = Recovery::Sack(Sack::UEC);
+
 #[test]
 fn random_losses_are_resent_the_same_in_any_number_of_parts() {
     let int = Format { int: true, data_bytes: 42, ack_bytes: 42, ..Format::default() };
-    for (format, window_bytes) in [(Format::default(), u64::MAX), (int, 40_000), (Format::default(), 1)] {
-        let [one, two] = [1, 2].map(|parts| lossy(IRN, format, window_bytes, parts));
-        assert_eq!((&one.flows, one.counters), (&two.flows, two.counters));
-        let of = one.counters;
-        assert!(of.naks_sent > 0 || window_bytes == 1);
-        // Each lost packet is sent again once, but for those whose ACKs were lost at the end.
-        let duplicates: u64 = one.flows.iter().map(|flow| u64::from(flow.recovery.duplicates)).sum();
-        assert!(of.data_packets_retransmitted >= duplicates, "{of:?}");
-        assert!(of.data_packets_discarded - duplicates == of.data_packets_retransmitted - duplicates, "{of:?}");
+    for recovery in [IRN, REWIND, SACK] {
+        for (format, window_bytes) in [(Format::default(), u64::MAX), (int, 40_000), (Format::default(), 1)] {
+            let [one, two] = [1, 2].map(|parts| lossy(recovery, format, window_bytes, parts));
+            assert_eq!((&one.flows, one.counters), (&two.flows, two.counters));
+            // Each copy that was lost, or came too late, was sent again.
+            assert_eq!(one.counters.data_packets_discarded, one.counters.data_packets_retransmitted);
+            let naks: u32 = one.flows.iter().map(|flow| flow.recovery.naks).sum();
+            assert_eq!(u64::from(naks), one.counters.naks_sent);
+            assert_eq!(naks > 0, recovery != SACK && window_bytes > 1, "{recovery:?} {window_bytes}");
+        }
     }
+}
+
+/// Seven hosts send 300 kB each to the eighth, whose queue holds 60 kB. Three of them are at another switch.
+fn incast(trim_bytes: Option<u16>, parts: usize) -> World {
+    let mut net = Net::new();
+    let switches = [net.switch("s0"), net.switch("s1")];
+    net.link(switches[0], switches[1], 400, Span::from_us(1));
+    let host = |i: usize| net.host_at(&format!("h{i}"), switches[i / 5], 100, Span::from_us(1)).0;
+    let hosts: Vec<u32> = (0..8).map(host).collect();
+    set_up(&mut net, SACK);
+    net.plan.hosts[0].retransmit_timeout = Span::from_us(300);
+    net.plan.switches[0].trim_bytes = trim_bytes;
+    let control = usize::from(net.plan.classes.control);
+    for (number, class) in net.plan.classes.list.iter_mut().enumerate() {
+        class.queue_limit_bytes = (number != control).then_some(60_000);
+    }
+    let specs = (1..8).map(|i| (Time::from_ns(i * 37), flow(i as u32, hosts[i as usize], hosts[0], 300_000))).collect();
+    let far = |name: &str| ["s1", "h5", "h6", "h7"].contains(&name);
+    let part_of = net.plan.nodes.iter().map(|node| u16::from(parts == 2 && far(&node.name))).collect();
+    let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: 60_000 }; 7]);
+    let mut world = World::in_parts(net.plan, vec![scheme], vec![Script::flows(specs)], part_of);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert_eq!((world.parts(), world.check_conservation()), (parts, Ok(())));
+    assert_eq!(world.counters.delivered_bytes, 7 * 300_000);
+    world
+}
+
+#[test]
+fn a_trimmed_packet_is_resent_without_a_timer() {
+    let [one, two] = [1, 2].map(|parts| incast(Some(64), parts));
+    assert_eq!((&one.flows, one.counters), (&two.flows, two.counters));
+    let of = one.counters;
+    assert!(of.packets_trimmed > 100, "{of:?}");
+    assert_eq!((of.drops_lossy, of.timeouts, of.drops_fault), (0, 0, 0));
+    // Every trimmed packet has a NACK, every NACK a resend, and nothing is sent twice without need.
+    let sum = |count: fn(&xoff_fabric::record::RecoveryRecord) -> u32| -> u64 {
+        one.flows.iter().map(|flow| u64::from(count(&flow.recovery))).sum()
+    };
+    let counted = [of.naks_sent, sum(|of| of.trimmed), sum(|of| of.naks), of.data_packets_retransmitted];
+    assert_eq!(counted, [of.packets_trimmed; 4]);
+    assert_eq!(sum(|of| of.duplicates), 0);
+    // The line of the receiver is busy to the end: all packets, all headers of trimmed ones, and two round trips.
+    let last = one.flows.iter().filter_map(|flow| flow.delivered_at).max().unwrap();
+    let wire_bytes = 2100 * 1082 + of.packets_trimmed * 84;
+    assert!(last < Time::from_ps(wire_bytes * 80) + Span::from_us(15), "{last:?}, {} trimmed", of.packets_trimmed);
+    // Without trimming, timers find the losses.
+    let dropped = incast(None, 1);
+    assert!(dropped.counters.drops_lossy > 100 && dropped.counters.timeouts > 0);
+    assert!(dropped.flows.iter().filter_map(|flow| flow.delivered_at).max().unwrap() > Time::from_us(300));
+}
+
+/// Paths one after the other.
+struct RoundRobin;
+impl PathChoice for RoundRobin {
+    fn pick(&mut self, _: Time, psn: u32, paths: u16) -> u16 {
+        (psn % u32::from(paths)) as u16
+    }
+}
+
+/// One flow of 10 MB over four spines, of which one is 2 us farther away.
+fn sprayed(recovery: Recovery) -> World {
+    let mut net = Net::new();
+    for name in ["leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"] {
+        net.switch(name);
+    }
+    let ends = [net.host("h0"), net.host("h1")];
+    for leaf in 0..2 {
+        for spine in 0..4 {
+            net.link(leaf, 2 + spine, 100, Span::from_us(if spine == 3 { 2 } else { 1 }));
+        }
+    }
+    for (leaf, host) in (0..).zip(ends) {
+        net.link(host, leaf, 100, Span::from_us(1));
+    }
+    set_up(&mut net, recovery);
+    net.plan.model.forwarding =
+        Forwarding { paths: 64, choice: PathRule::Own(|_| Box::new(RoundRobin)), next_hop: None };
+    net.run(vec![(Time::ZERO, flow(0, ends[0], ends[1], 10_000_000))])
+}
+
+#[test]
+fn spraying_resends_nothing_with_selective_acknowledgements() {
+    let sack = sprayed(SACK);
+    let record = &sack.flows[0];
+    assert_eq!((record.packets_retransmitted, record.recovery.duplicates, record.recovery.timeouts), (0, 0, 0));
+    // What 2 us hold of packets of 86.56 ns, and the one that comes last.
+    let most = (2_000_000u32).div_ceil(86_560) + 1;
+    assert!((10..=most).contains(&record.recovery.held_packets_max), "{record:?}");
+    // IRN takes what is late for lost.
+    let irn = sprayed(IRN);
+    assert!(irn.flows[0].packets_retransmitted > 500, "{:?}", irn.flows[0]);
+    assert!(irn.flows[0].recovery.duplicates > 500);
 }

@@ -30,6 +30,7 @@ impl<S: Scheme> Nic<S> {
             Seen::Tcp(Tcp { ends, .. }) if !context.network.is_host(ends.src) => context.log.ignore("nobody's address"),
             Seen::Roce(roce) => match roce.what {
                 RoceKind::Data { .. } => self.on_data(bytes, seen, schemes, context),
+                RoceKind::Trimmed => context.log.ignore("trimmed by a switch"),
                 RoceKind::Ack { echo, .. } => self.on_roce_reply(bytes, seen, roce, (false, echo), schemes, context),
                 RoceKind::Nak { echo, .. } => self.on_roce_reply(bytes, seen, roce, (true, echo), schemes, context),
                 RoceKind::Cnp => self.on_notification(flow_of(roce.queue_pair), bytes, seen, schemes, context),
@@ -67,7 +68,9 @@ impl<S: Scheme> Nic<S> {
         // What schemes here read is whole; what goes back is what arrived.
         let whole = packet.int.map(|int| receiver.unwrap.widen(context.now, &int));
         receiver.learn(&packet);
-        let taken = receiver.responder.receive(context.now, &packet.arrival, &mut receiver.recovery);
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        let taken = receiver.responder.receive(context.now, &packet.arrival, counts);
         if let Some(answer) = taken.earlier {
             self.reply(id, &answer, None, schemes, context);
         }

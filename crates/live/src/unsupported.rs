@@ -68,6 +68,7 @@ fn devices(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     for switch in &plan.switches {
         let checks = matches!(switch.pfc.signalling, Signalling::Timed { resume: ResumeAt::Checks, .. });
         object(checks, "`pfc.resume_at = \"checks\"` is a rule of another simulator", "leave it out");
+        object(switch.trim_bytes.is_some(), "`switch.trim`: software switches drop what finds no room", "leave it out");
         object(switch.watchdog.is_some(), "`[switch.watchdog]`: not on software switches", "leave it out");
     }
     let scans = plan.hosts.iter().any(|host| host.nic.scheduler != NicScheduler::Ready);

@@ -163,6 +163,8 @@ table! {
     integer "nacks" = row.flow.recovery.naks, "NAKs that the receiver sent.";
     integer "duplicates" = row.flow.recovery.duplicates,
         "Data packets that the receiver had already: they were sent again without need.";
+    integer "trimmed" = row.flow.recovery.trimmed,
+        "Data packets that reached the receiver without their payload, which a switch had cut off.";
     integer "held_packets_max" = row.flow.recovery.held_packets_max,
         "Most packets that the receiver held at once beyond the first one missing; 0 where it discards them.";
     integer "marked" = row.flow.marked, "Data packets that arrived with a congestion mark.";

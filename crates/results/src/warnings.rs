@@ -169,7 +169,7 @@ impl Timeouts {
         let ack_every = hosts.iter().map(|host| host.ack_every).max().unwrap_or(1);
         let wait = |host: &HostSettings| match host.recovery {
             Recovery::Irn(irn) | Recovery::IrnRewind(irn) => (irn.rto_low, "rto_low"),
-            Recovery::GoBackN => (host.retransmit_timeout, "retransmit_timeout"),
+            Recovery::GoBackN | Recovery::Sack(_) => (host.retransmit_timeout, "retransmit_timeout"),
         };
         let wait = hosts.iter().map(wait).min().unwrap_or((Span::ZERO, "retransmit_timeout"));
         Timeouts { ack_every, wait, flows: 0, timeouts: 0, worst: None }

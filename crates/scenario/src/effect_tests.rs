@@ -75,6 +75,8 @@ fn contexts() -> Vec<String> {
         (STAR, "[scheme]\nname=\"mercury\"\n[switch.watchdog]\n[[capture]]\nports=\"sw->h0\""),
         (STAR, scan),
         (STAR, "[host]\nrecovery=\"irn\""),
+        (STAR, "[host]\nrecovery=\"sack\""),
+        (STAR, "[host]\nrecovery=\"sack\"\n[switch]\ntrim=true\n[[class]]\nname=\"data\"\npriority=3\nlossless=false"),
         (STAR, "[model]\nrandom_streams=\"shared\"\n[switch.pfc]\nalpha=\"by-speed\""),
         (STAR, TIMED),
         (STAR, CLASSES),

@@ -3,7 +3,7 @@
 use super::dictionary::words;
 use super::reader::{Result, Table};
 use super::schemes::NamedScheme;
-use xoff_fabric::plan::{Irn, Plan, Recovery};
+use xoff_fabric::plan::{Classes, HostSettings, Irn, Plan, Recovery, Sack};
 use xoff_fabric::scheme::{Format, Transport};
 
 /// Both ends of a flow have to agree, so that all hosts have the same.
@@ -11,6 +11,7 @@ pub fn read(table: &mut Table) -> Result<Recovery> {
     match table.choice("recovery", words::RECOVERY)? {
         Recovery::GoBackN => Ok(Recovery::GoBackN),
         Recovery::Irn(_) => Ok(Recovery::Irn(read_irn(table)?)),
+        Recovery::Sack(_) => Ok(Recovery::Sack(Sack { ack_bytes: table.bytes("ack_bytes", 1..=1 << 24)? as u32 })),
         Recovery::IrnRewind(_) => Ok(Recovery::IrnRewind(read_irn(table)?)),
     }
 }
@@ -23,6 +24,12 @@ fn read_irn(table: &mut Table) -> Result<Irn> {
     let (rto_low, rto_high) = (table.interval("rto_low")?, table.interval("rto_high")?);
     table.not_below("rto_high", rto_high, rto_low)?;
     Ok(Irn { window_bytes, rto_low, rto_high })
+}
+
+/// Whether switches may trim: NACKs are of selective acknowledgements alone, and PFC prevents what they report.
+pub fn may_trim(classes: &Classes, host: &HostSettings) -> bool {
+    let mut data = (0..).zip(&classes.list).filter(|(number, _)| *number != classes.control);
+    matches!(host.recovery, Recovery::Sack(_)) && data.any(|(_, class)| !class.lossless)
 }
 
 /// Refuses a recovery that no flow would have, and schemes whose receivers have rules of their own.

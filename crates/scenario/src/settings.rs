@@ -100,6 +100,8 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
 /// What the switches of a profile take over from the scenario.
 pub struct SwitchContext {
     pub any_lossless: bool,
+    /// A data class is lossy, and receivers send NACKs of trimmed packets.
+    pub may_trim: bool,
     /// The slowest NIC.
     pub nic_rate: BitRate,
     /// Whether servers have switches of their own.
@@ -147,10 +149,11 @@ pub fn read_switches(
 fn read_switch(table: &mut Table, context: &SwitchContext) -> Result<SwitchSettings> {
     let buffer_bytes = table.bytes("buffer", 1..=1 << 40)?;
     let count_passing = table.flag("count_passing")?;
+    let trim_bytes = read_trim(table, context)?;
     // Without a lossless class nothing below would have an effect, so the tables stay unread and
     // are refused if they are written.
     if !context.any_lossless {
-        return Ok(SwitchSettings { buffer_bytes, count_passing, ..SwitchSettings::default() });
+        return Ok(SwitchSettings { buffer_bytes, count_passing, trim_bytes, ..SwitchSettings::default() });
     }
     let mut inner = table.table("pfc")?;
     let pfc = read_pfc(&mut inner, context)?;
@@ -166,7 +169,7 @@ fn read_switch(table: &mut Table, context: &SwitchContext) -> Result<SwitchSetti
         }
         None => None,
     };
-    Ok(SwitchSettings { buffer_bytes, count_passing, pfc, pfc_response, watchdog })
+    Ok(SwitchSettings { buffer_bytes, count_passing, trim_bytes, pfc, pfc_response, watchdog })
 }
 
 /// `pfc_response`: a time, or what IEEE 802.3 allows.
@@ -211,6 +214,14 @@ fn read_pfc(table: &mut Table, context: &SwitchContext) -> Result<PfcSettings> {
         }
     };
     Ok(PfcSettings { thresholds, headroom, set_aside, signalling })
+}
+
+/// Frame bytes that are left of trimmed packets. Without a class that drops, or without NACKs, nothing may be trimmed.
+fn read_trim(table: &mut Table, context: &SwitchContext) -> Result<Option<u16>> {
+    if !context.may_trim || !table.flag("trim")? {
+        return Ok(None);
+    }
+    Ok(Some(table.bytes("trim_size", 64..=512)? as u16))
 }
 
 const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;

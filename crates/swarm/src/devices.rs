@@ -32,10 +32,8 @@ pub fn devices(draw: &mut Draw, network: &Network, root: &mut Table) -> Devices 
         set(&mut switch, "count_passing", true);
     }
     set(root, "switch", switch);
-    let host = host(draw, mtu_bytes);
-    let goes_back = !host.contains_key("recovery");
-    set(root, "host", host);
-    if goes_back && draw.one_in(6) {
+    set(root, "host", host(draw, mtu_bytes));
+    if draw.one_in(6) {
         let every = *draw.pick(&[1, 2, 8]);
         push(root, "host_profile", table! { select = draw.pick(&network.hosts).as_str(), ack_every = every });
     }
@@ -153,8 +151,7 @@ fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
         set(&mut host, "inflight_scales", draw.one_in(2));
         capped = true;
     }
-    let selective = recovery(draw, &mut host);
-    if !capped && !selective && draw.one_in(3) {
+    if !capped && draw.one_in(3) {
         set(&mut host, "ack_every", *draw.pick(&[2, 4, 16]));
     }
     if draw.one_in(4) {
@@ -169,9 +166,7 @@ fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
         }
     }
     if draw.one_in(4) {
-        if !selective {
-            set(&mut host, "nak_interval", time(draw.between(1, 500) * US));
-        }
+        set(&mut host, "nak_interval", time(draw.between(1, 500) * US));
         set(&mut host, "retransmit_timeout", time(draw.between(50, 5000) * US));
     }
     if draw.one_in(6) {
@@ -186,23 +181,6 @@ fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
         }
     }
     host
-}
-
-/// Sets how flows recover from losses; returns whether selectively.
-fn recovery(draw: &mut Draw, host: &mut Table) -> bool {
-    if !draw.one_in(4) {
-        return false;
-    }
-    set(host, "recovery", *draw.pick(&["irn", "irn", "irn-rewind"]));
-    if draw.one_in(3) {
-        set(host, "recovery_window", bytes(draw.between(1, 300) * 1000));
-    }
-    if draw.one_in(3) {
-        let low = draw.between(20, 200);
-        set(host, "rto_low", time(low * US));
-        set(host, "rto_high", time(draw.between(low, 600) * US));
-    }
-    true
 }
 
 fn model(draw: &mut Draw) -> Table {

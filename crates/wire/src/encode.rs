@@ -55,7 +55,10 @@ impl<'a> Encoder<'a> {
         out.clear();
         let length = usize::from(frame.frame_bytes).saturating_sub(FCS_BYTES).max(LEAST_BYTES);
         match &frame.body {
-            Body::Data(data) => self.data(frame, data, length, out),
+            Body::Data(data) => match data.whole_frame_bytes {
+                Some(whole) => self.trimmed(frame, data, usize::from(whole), length, out),
+                None => self.data(frame, data, length, out),
+            },
             Body::Reply(reply) => self.reply(frame, reply, out),
             Body::Notification { flow, content, origin } => match content.carrier {
                 Carrier::Cnp => self.cnp(frame, flow, content, Ecn::NotCapable, out),
@@ -148,6 +151,14 @@ impl<'a> Encoder<'a> {
         let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
         let ip = self.ip(frame.class, &data.flow, UDP, frame.ecn, payload_bytes);
         roce(out, &ip, data.flow.src_port, &bth, &headers);
+    }
+
+    /// Writes a data packet whose payload a switch has cut off: IP says what is left, UDP what there was.
+    fn trimmed(&self, frame: &Frame, data: &Data, whole_bytes: usize, length: usize, out: &mut Vec<u8>) {
+        self.data(frame, data, whole_bytes.saturating_sub(FCS_BYTES).max(LEAST_BYTES), out);
+        out.truncate(length);
+        let tag = if data.format.tag.is_some() { TAG_BYTES } else { 0 };
+        trim_ipv4(&mut out[ETHERNET_BYTES + tag..]);
     }
 
     fn reply(&self, frame: &Frame, reply: &Reply, out: &mut Vec<u8>) {

@@ -91,6 +91,15 @@ pub fn ipv4(out: &mut Vec<u8>, ip: &Ipv4) {
     out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
 }
 
+/// Sets the length of an IPv4 packet to the bytes that there are, and its check sum.
+pub fn trim_ipv4(packet: &mut [u8]) {
+    let length = packet.len() as u16;
+    packet[2..4].copy_from_slice(&length.to_be_bytes());
+    packet[10..12].fill(0);
+    let sum = fold(sum(&packet[..IPV4_BYTES]));
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
 /// UDP to the RoCE port; no check sum, as RoCE has its own.
 pub fn udp(out: &mut Vec<u8>, from: u16, payload_bytes: usize) {
     out.extend(from.to_be_bytes());

@@ -115,6 +115,8 @@ pub struct Data {
     pub sent_at: Time,
     /// Whether it was sent before.
     pub resent: bool,
+    /// Frame bytes before a switch cut off its payload; `None` if none did.
+    pub whole_frame_bytes: Option<u16>,
     /// AckReq is set.
     pub asks_ack: bool,
     /// Header bytes and ECN field of its scheme.

@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Nak,
     /// A congestion notification to a sender; its feedback lies in the world's arena.
     Notification,
+    /// A data packet whose payload a switch has cut off, in the control class.
+    Trimmed,
     /// See [`Packet::pfc`].
     Pfc,
     /// From a switch's control to its neighbour's, never forwarded; the content lies in the world's

@@ -57,7 +57,7 @@ pub struct FlowRecord {
     pub path: Paths,
 }
 
-/// What recovery from losses did, beside packets sent again.
+/// What recovery from losses did, beside packets sent again, until all was delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecoveryRecord {
     /// How often the retransmission timer of the sender ran out.
@@ -66,6 +66,8 @@ pub struct RecoveryRecord {
     pub naks: u32,
     /// Data packets that the receiver had already: they were sent again without need.
     pub duplicates: u32,
+    /// Packets that reached the receiver without their payload, which a switch had cut off.
+    pub trimmed: u32,
     /// Most packets that the receiver held at once beyond the first one missing.
     pub held_packets_max: u32,
 }
@@ -281,6 +283,8 @@ pub struct Counters {
     pub drops_lossless: u64,
     /// Packets of lossy classes that found no room.
     pub drops_lossy: u64,
+    /// Data packets whose payload a switch has cut off, because their class had no room.
+    pub packets_trimmed: u64,
     /// Lost on the wire at random, by a failed link or by a watchdog.
     pub drops_fault: u64,
     /// Retransmission timers that ran out.
@@ -323,6 +327,7 @@ impl Counters {
             refresh_frames,
             drops_lossless,
             drops_lossy,
+            packets_trimmed,
             drops_fault,
             timeouts,
             deadlocks,

@@ -46,6 +46,7 @@ impl Default for SwitchSettings {
         SwitchSettings {
             buffer_bytes: 12_000_000,
             count_passing: false,
+            trim_bytes: None,
             pfc: PfcSettings::default(),
             pfc_response: PfcResponse::default(),
             watchdog: None,

@@ -12,6 +12,20 @@ pub enum Recovery {
     Irn(Irn),
     /// IRN as ConWeave's simulator has it: after a NACK a sender goes back and skips what is acknowledged selectively.
     IrnRewind(Irn),
+    /// Selective acknowledgements as in Ultra Ethernet: packets may arrive in any order.
+    Sack(Sack),
+}
+
+/// Settings of selective acknowledgements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sack {
+    /// Payload that one ACK acknowledges, where nothing asks for one sooner.
+    pub ack_bytes: u32,
+}
+
+impl Sack {
+    /// Value of the public simulator of Ultra Ethernet.
+    pub const UEC: Sack = Sack { ack_bytes: 16_384 };
 }
 
 /// Settings of IRN.

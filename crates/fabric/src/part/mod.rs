@@ -22,6 +22,7 @@ pub(crate) mod state;
 mod switch;
 mod tap;
 mod transport;
+mod trimming;
 mod voq;
 mod watchdog;
 

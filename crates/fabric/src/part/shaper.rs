@@ -14,6 +14,7 @@ use crate::contract::scheme::{Hooks, Scheme, Transit};
 use crate::id::{FlowEntryId, PortId, QueueId};
 use crate::node::port::{DOWN, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LONG_HAUL, Storm};
 use crate::node::shaper::Shaped;
+use crate::part::switch::Admitted;
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Time};
 
@@ -67,7 +68,7 @@ impl<S: Scheme> Part<S> {
 
     /// Takes a data packet into its flow's queue.
     fn shape(&mut self, egress: PortId, packet: &mut Packet) {
-        if !self.admit(egress, packet) {
+        if self.admit(egress, packet) != Admitted::Stored {
             self.lose(packet);
             return;
         }

@@ -70,7 +70,7 @@ impl<S: Scheme> Part<S> {
 
     fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
         match packet.kind {
-            Kind::Data => Body::Data(self.data_of(packet)),
+            Kind::Data | Kind::Trimmed => Body::Data(self.data_of(packet)),
             Kind::Ack | Kind::Nak => Body::Reply(self.reply_of(packet)),
             Kind::Notification => {
                 let flow = self.flow_name(packet.flow);
@@ -121,6 +121,7 @@ impl<S: Scheme> Part<S> {
             },
             sent_at: packet.stamp,
             resent: packet.flags & RESENT != 0,
+            whole_frame_bytes: (packet.kind == Kind::Trimmed).then(|| sender.frame_bytes(packet.psn)),
             asks_ack: packet.flags & ASKS_ACK != 0,
             format: self.format_of(&flow),
             int: self.stack_of(packet),

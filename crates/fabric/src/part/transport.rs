@@ -1,6 +1,7 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
 use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT};
+use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
@@ -24,6 +25,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn host_receive(&mut self, port_id: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Data => self.on_data(packet),
+            Kind::Trimmed => self.on_trimmed(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
             Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {}", port_id.get()),
@@ -48,11 +50,28 @@ impl<S: Scheme> Part<S> {
     fn on_unexpected(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
         let receiver = &mut self.flows.receivers[flow];
-        let taken = receiver.responder.receive(self.now, &arrival(packet), &mut receiver.recovery);
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        let taken = receiver.responder.receive(self.now, &arrival(packet), counts);
         if let Some(answer) = taken.earlier {
             self.acknowledge_earlier(flow, &answer);
         }
         self.settle_data(flow, packet, taken);
+    }
+
+    /// A packet without its payload.
+    #[cold]
+    #[inline(never)]
+    fn on_trimmed(&mut self, packet: &Packet) {
+        let flow = self.flows.entries[packet.flow].receiver;
+        let receiver = &mut self.flows.receivers[flow];
+        let Arrival { psn, echo, .. } = arrival(packet);
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        match receiver.responder.on_trimmed(psn, echo, counts) {
+            Some(answer) => self.send_answer(flow, packet, &answer),
+            None => self.packet_gone(packet.flow),
+        }
     }
 
     /// Counts a packet as its transport took it, calls the notification point and sends the answer.
@@ -270,6 +289,10 @@ impl<S: Scheme> Part<S> {
             resent,
         });
         if let Some(loss) = progress.lost {
+            if loss == Loss::Trimmed {
+                // A queue was full: as much as a notification says.
+                sender.rp.on_congested(now);
+            }
             sender.rp.on_loss(now, loss);
             self.path_lost(flow);
         }

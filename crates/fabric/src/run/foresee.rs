@@ -173,7 +173,7 @@ impl<S: Scheme> Part<S> {
                 let matters = match packet.kind {
                     Kind::Data => self.may_complete(packet),
                     Kind::Ack | Kind::Nak => self.may_acknowledge(packet),
-                    Kind::Notification | Kind::Pfc | Kind::Neighbour => false,
+                    Kind::Notification | Kind::Trimmed | Kind::Pfc | Kind::Neighbour => false,
                 };
                 if matters && !known.contains(&packet.flow) {
                     known.push(packet.flow);

@@ -2,7 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Ecmp, Irn, NextHops, Recovery, ResumeAt, Rule, Service, SetAside, Ties, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Ecmp, Irn, NextHops, Recovery, ResumeAt, Rule, Sack, Service, SetAside, Ties,
+    WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -44,6 +45,7 @@ pub(crate) const RECOVERY: Words<Recovery> = &[
     ("go-back-n", Recovery::GoBackN),
     ("irn", Recovery::Irn(Irn::PAPER)),
     ("irn-rewind", Recovery::IrnRewind(Irn::PAPER)),
+    ("sack", Recovery::Sack(Sack::UEC)),
 ];
 
 // [topology]

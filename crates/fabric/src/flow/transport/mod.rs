@@ -13,6 +13,7 @@ mod irn;
 mod irn_rewind;
 pub mod messages;
 mod received_bitmap;
+mod sack;
 mod sequence;
 mod stream;
 mod tcp;
@@ -99,7 +100,7 @@ macro_rules! transports {
 
 transports! { $
     most GoBackN = go_back_n;
-    boxed Tcp = tcp, Irn = irn, IrnRewind = irn_rewind
+    boxed Tcp = tcp, Irn = irn, IrnRewind = irn_rewind, Sack = sack
 }
 
 /// Packet that leaves a requester.
@@ -137,6 +138,11 @@ pub struct Selective {
 }
 
 impl Selective {
+    /// Packet of the first bit of a bitmap.
+    pub(crate) fn first(expected: u32, psn: u32) -> u32 {
+        (expected + 1).max(psn.saturating_sub(63))
+    }
+
     /// Frame bytes that it takes: flags and the number of a packet, and the bitmap if there is one.
     pub fn frame_bytes(&self) -> u16 {
         if self.received == 0 { 4 } else { 12 }
@@ -259,6 +265,10 @@ trait ResponderRules: Sized {
     /// Whether the next packet in order needs these rules.
     fn needs_slow_path(&self) -> bool;
     fn on_data(&mut self, seq: &mut ReceiveSequence, now: Time, data: &Arrival) -> Taken;
+    /// A packet arrived whose payload a switch has cut off. Returns what is answered.
+    fn on_trimmed(&mut self, _seq: &ReceiveSequence, _psn: u32, _echo: Echo) -> Option<Answer> {
+        None
+    }
     /// Time of a delayed ACK; `NEVER` if none waits.
     fn deadline(&self) -> Time {
         Time::NEVER
@@ -413,7 +423,19 @@ impl Responder {
         taken
     }
 
-    /// Takes any data packet and counts what that means for recovery.
+    /// Takes a packet whose payload a switch has cut off. Returns what is answered.
+    pub fn on_trimmed(&mut self, psn: u32, echo: Echo, counts: &mut RecoveryRecord) -> Option<Answer> {
+        if self.seq.closed {
+            return None;
+        }
+        let answer = each!(receive &mut self.rules, rules => rules.on_trimmed(&self.seq, psn, echo));
+        counts.trimmed += 1;
+        counts.naks += u32::from(answer.is_some_and(|answer| answer.ack.nak));
+        answer
+    }
+
+    /// Takes any data packet and counts what that means for recovery. (A copy that comes after all was delivered is
+    /// not to be counted: the end of the flow does not wait for it.)
     pub fn receive(&mut self, now: Time, data: &Arrival, counts: &mut RecoveryRecord) -> Taken {
         let behind = data.psn < self.seq.expected;
         let taken = self.on_data(now, data);

@@ -33,6 +33,18 @@ impl ReceivedBitmap {
         self.words[word] & bit != 0
     }
 
+    /// Returns which of 64 packets are kept, the lowest bit first. Requires that they are above the first one missing.
+    pub fn word_from(&self, first: u32) -> u64 {
+        let Some(highest) = self.highest().filter(|highest| *highest >= first) else { return 0 };
+        let (low, shift) = (self.words[self.place(first).0], first % 64);
+        let word = match shift {
+            0 => low,
+            _ => low >> shift | self.words[self.place(first + 63).0] << (64 - shift),
+        };
+        // Bits beyond the highest packet may be those of the lowest.
+        if highest - first >= 63 { word } else { word & ((1 << (highest - first + 1)) - 1) }
+    }
+
     /// Returns the first packet from `from` on that is not kept and lies below one that is.
     pub fn first_missing(&self, from: u32) -> Option<u32> {
         let highest = self.highest()?;
@@ -157,6 +169,10 @@ mod tests {
             assert_eq!(bitmap.first_missing(start + 8), Some(start + 130));
             assert_eq!(bitmap.first_missing(start + 131), None);
             assert!(bitmap.contains(start + 129) && !bitmap.contains(start + 130) && !bitmap.contains(start + 999));
+            assert_eq!(bitmap.word_from(start + 1), !(1 << 6));
+            assert_eq!(bitmap.word_from(start + 128), !(1 << 2));
+            assert_eq!(bitmap.word_from(start + 190), (1 << 10) - 1);
+            assert_eq!(bitmap.word_from(start + 200), 0);
             bitmap.forget(start, start + 131);
             assert_eq!((bitmap.count(), bitmap.first_missing(start + 131)), (69, None));
             bitmap.forget(start + 131, start + 300);
