@@ -30,7 +30,6 @@ impl<S: Scheme> Nic<S> {
             Seen::Tcp(Tcp { ends, .. }) if !context.network.is_host(ends.src) => context.log.ignore("nobody's address"),
             Seen::Roce(roce) => match roce.what {
                 RoceKind::Data { .. } => self.on_data(bytes, seen, schemes, context),
-                RoceKind::Trimmed => context.log.ignore("trimmed by a switch"),
                 RoceKind::Ack { echo, .. } => self.on_roce_reply(bytes, seen, roce, (false, echo), schemes, context),
                 RoceKind::Nak { echo, .. } => self.on_roce_reply(bytes, seen, roce, (true, echo), schemes, context),
                 RoceKind::Cnp => self.on_notification(flow_of(roce.queue_pair), bytes, seen, schemes, context),

@@ -76,7 +76,7 @@ fn contexts() -> Vec<String> {
         (STAR, scan),
         (STAR, "[host]\nrecovery=\"irn\""),
         (STAR, "[host]\nrecovery=\"sack\""),
-        (STAR, "[host]\nrecovery=\"sack\"\n[switch]\ntrim=true\n[[class]]\nname=\"data\"\npriority=3\nlossless=false"),
+        (STAR, "[host]\nrecovery=\"sack\"\n[switch]\ntrim=true\n[[class]]\nname=\"data\"\npriority=3\nlossless=false\n[[class]]\nname=\"control\"\npriority=6"),
         (STAR, "[model]\nrandom_streams=\"shared\"\n[switch.pfc]\nalpha=\"by-speed\""),
         (STAR, TIMED),
         (STAR, CLASSES),

@@ -56,8 +56,6 @@ pub enum RoceKind {
         /// Payload of the flow, where a write begins; 2^31 may be one without end.
         size_bytes: Option<u32>,
     },
-    /// A data packet whose payload a switch has cut off.
-    Trimmed,
     /// All up to its PSN has come.
     Ack {
         /// That is all of the flow.
@@ -120,7 +118,8 @@ pub(crate) fn read(bytes: &[u8], ip: &Ip, ip_at: usize, tag: Option<u16>) -> Res
     }
     let bth = Bth::read(&mut cursor)?;
     if usize::from(length) > ip.payload.len() {
-        return read_trimmed(ip, ip_at, tag, udp_source, &bth);
+        // Its check sum went with its payload, so that nothing says whether the rest is right.
+        return Err(if opcode::part(bth.opcode).is_some() { Malformed::Trimmed } else { Malformed::UdpLength });
     }
     let (covered, icrc) = packet[ip_at..].split_last_chunk::<ICRC_BYTES>().ok_or(Malformed::Short)?;
     if headers::icrc(covered) != *icrc {
@@ -153,27 +152,6 @@ pub(crate) fn read(bytes: &[u8], ip: &Ip, ip_at: usize, tag: Option<u16>) -> Res
     })
 }
 
-/// A data packet whose payload, and check sum, a switch has cut off: UDP says how long it was.
-fn read_trimmed(ip: &Ip, ip_at: usize, tag: Option<u16>, udp_source: u16, bth: &Bth) -> Result<Roce, Malformed> {
-    opcode::part(bth.opcode).ok_or(Malformed::UdpLength)?;
-    Ok(Roce {
-        ends: ip.ends,
-        priority: ip.priority,
-        scheme: ip.scheme,
-        ecn: ip.ecn,
-        udp_source,
-        queue_pair: bth.queue_pair,
-        psn: bth.psn,
-        what: RoceKind::Trimmed,
-        selective: None,
-        code: 0,
-        content: 0..0,
-        payload_bytes: 0,
-        tag,
-        ip_at,
-    })
-}
-
 fn read_selective(cursor: &mut Cursor<'_>) -> Result<SelectiveAck, Malformed> {
     let word = cursor.u32()?;
     let received = match (word >> 24) as u8 {
@@ -194,7 +172,6 @@ fn content_bytes(what: RoceKind, content: u8, rest: usize) -> Result<usize, Malf
             _ => None,
         },
         RoceKind::Ack { .. } | RoceKind::Nak { .. } => Some(rest.max(known.unwrap_or(0))),
-        RoceKind::Trimmed => Some(0),
         RoceKind::Cnp => Some(rest.max(known.unwrap_or(0)).max(CNP_BYTES)),
     };
     held.filter(|held| *held <= rest).ok_or(Malformed::Content)

@@ -81,7 +81,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "count_passing": Flag = false,
             "A packet that finds its egress idle counts for its ingress for that instant, as if it had waited";
         "trim": Flag = false,
-            "A data packet of a lossy class that finds no room goes on without its payload, in the control class, and its receiver sends a NACK", only "with recovery = \"sack\" and a lossy class";
+            "A data packet of a lossy class that finds no room goes on without its payload, in the control class, and its receiver sends a NACK", only "with recovery = \"sack\" and a lossy class beside the control class";
         "trim_size": Bytes = "64B", "Frame that is left of a trimmed packet", only "with trim = true";
         "pfc": Table, "Priority flow control", only "where a class is lossless";
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";
@@ -146,7 +146,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Payload that may be sent and not acknowledged in order; \"auto\" is one bandwidth-delay product of the longest path", only IRN;
         "rto_low": Time = "100us",
             "Timeout while at most three packets are outstanding, in a lossy class (never sooner than four base round trips)", only IRN;
-        "ack_bytes": Bytes = "16384B",
+        "ack_bytes": Bytes = "16.384KB",
             "Payload that one ACK acknowledges, where nothing asks for one sooner", only "in [host] with recovery = \"sack\"";
         "rto_high": Time = "320us", "And while more are", only IRN;
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";

@@ -20,8 +20,8 @@ use xoff_engine::{Numbered, Span, Time};
 const RANGE_MOST: u32 = 255 * 128;
 /// SLEEK counts on no fewer packets than this.
 const FEWEST_PACKETS: u64 = 5;
-/// Doublings of the time-out of one packet, at most.
-const DOUBLINGS_MOST: u8 = 6;
+/// Longest time-out that doublings lead to, so that a run without luck does not look as if it had stalled.
+const TIMEOUT_MOST: Span = Span::from_ms(20);
 
 /// Packet that is not acknowledged in order.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +146,8 @@ impl RequesterRules for Requester {
 impl Sent {
     /// When it is held for lost.
     fn due(&self, rto: Span) -> Time {
-        self.at + rto * (1 << (self.copies - 1).min(DOUBLINGS_MOST))
+        let doubled = rto * (1 << (self.copies - 1).min(16));
+        self.at + doubled.min(TIMEOUT_MOST.max(rto))
     }
 }
 
