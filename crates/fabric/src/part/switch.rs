@@ -25,8 +25,8 @@ use xoff_engine::{Table, Time};
 #[must_use]
 pub(crate) enum Admitted {
     Stored,
-    /// Its payload is cut off; so many frame bytes are left.
-    Trimmed(u16),
+    /// Its payload is to be cut off.
+    Trimmed,
     Lost,
 }
 
@@ -91,7 +91,7 @@ impl<S: Scheme> Part<S> {
         }
         match self.admit(egress, packet) {
             Admitted::Stored => {}
-            Admitted::Trimmed(bytes) => return self.trim(ingress, egress, packet, bytes),
+            Admitted::Trimmed => return self.trim(ingress, egress, packet),
             Admitted::Lost => return self.lose(packet),
         }
         if self.links.ports[egress].flags & (EAGER | CHECKS) != 0 {
@@ -164,8 +164,8 @@ impl<S: Scheme> Part<S> {
                 Admitted::Stored
             }
             Admission::Dropped => {
-                if let Some(bytes) = self.trimmed_bytes(egress, packet) {
-                    return Admitted::Trimmed(bytes);
+                if self.trimmed_bytes(egress, packet).is_some() {
+                    return Admitted::Trimmed;
                 }
                 self.egress.history_mut(QueueId::of(egress, packet.class, self.classes)).drops += 1;
                 self.counters.drops_lossy += 1;

@@ -5,7 +5,7 @@ use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
-use crate::flow::transport::{Ack, Answer, Arrival, Echo, Taken};
+use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
 use crate::part::{FlowEvent, Part, kind};
@@ -256,12 +256,24 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
+        if packet.flags & SELECTIVE != 0 {
+            self.on_selective_ack(packet);
+        } else {
+            self.take_ack(packet, None);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_selective_ack(&mut self, packet: &Packet) {
+        let (selective, packet) = self.unpack_selective(packet);
+        self.take_ack(&packet, Some(selective));
+    }
+
+    /// An ACK or NAK, and what it says of single packets.
+    #[inline(always)]
+    fn take_ack(&mut self, packet: &Packet, selective: Option<Selective>) {
         let now = self.now;
-        let opened = (packet.flags & SELECTIVE != 0).then(|| self.unpack_selective(packet));
-        let (selective, packet) = match &opened {
-            Some((selective, packet)) => (Some(*selective), packet),
-            None => (None, packet),
-        };
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {

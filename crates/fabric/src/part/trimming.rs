@@ -29,7 +29,8 @@ impl<S: Scheme> Part<S> {
     /// A data packet goes on without its payload.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trim(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet, bytes: u16) {
+    pub(crate) fn trim(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {
+        let bytes = self.trimmed_bytes(egress, packet).unwrap_or(packet.frame_bytes);
         self.counters.packets_trimmed += 1;
         self.counters.data_packets_discarded += 1;
         self.release_extra(packet);

@@ -42,6 +42,7 @@ pub(super) struct Requester {
     prolonged: bool,
 }
 
+/// Out of line: go-back-N, which most flows have, does not pay for them.
 impl RequesterRules for Requester {
     fn new(conditions: &Conditions<'_>) -> Option<Requester> {
         let Recovery::Irn(settings) = conditions.recovery() else { return None };
@@ -69,18 +70,22 @@ impl RequesterRules for Requester {
         Transport::Roce
     }
 
+    #[inline(never)]
     fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
         seq.unacknowledged_bytes()
     }
 
+    #[inline(never)]
     fn retransmission(&self, seq: &SendSequence) -> Option<u32> {
         (self.pending && self.resend >= seq.una && !seq.stranded).then_some(self.resend)
     }
 
+    #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
         self.may_send_new(seq) || self.retransmission(seq).is_some()
     }
 
+    #[inline(never)]
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing {
         let psn = match self.retransmission(seq) {
             Some(psn) => {
@@ -106,6 +111,7 @@ impl RequesterRules for Requester {
         Outgoing { requests_ack: true, ..outgoing }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress {
         let (before, una) = (seq.stream.payload_until(seq.una), seq.una);
         let moves = seq.acknowledge(ack.expected);
@@ -135,6 +141,7 @@ impl RequesterRules for Requester {
         Progress { lost, ..seq.progress(before, false) }
     }
 
+    #[inline(never)]
     fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
         if !self.prolonged && seq.next - seq.una > FEW_PACKETS && self.rto_high > self.rto_low {
             self.prolonged = true;

@@ -32,6 +32,7 @@ pub(super) struct Requester {
     rto: [Span; 2],
 }
 
+/// Out of line: go-back-N, which most flows have, does not pay for them.
 impl RequesterRules for Requester {
     fn new(conditions: &Conditions<'_>) -> Option<Requester> {
         let Recovery::IrnRewind(settings) = conditions.recovery() else { return None };
@@ -49,10 +50,12 @@ impl RequesterRules for Requester {
         Transport::Roce
     }
 
+    #[inline(never)]
     fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
         seq.unacknowledged_bytes()
     }
 
+    #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
         let payload_until = |psn| seq.stream.payload_until(psn);
         let acked = payload_until(seq.una);
@@ -62,6 +65,7 @@ impl RequesterRules for Requester {
         within_cap && seq.window_is_open()
     }
 
+    #[inline(never)]
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing {
         let psn = seq.next;
         seq.next += 1;
@@ -74,6 +78,7 @@ impl RequesterRules for Requester {
         Outgoing { requests_ack: true, ..outgoing }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress {
         let before = seq.stream.payload_until(seq.una);
         seq.acknowledge(ack.expected);
@@ -95,6 +100,7 @@ impl RequesterRules for Requester {
         Progress { lost: rewinds.then_some(Loss::Nak), ..seq.progress(before, false) }
     }
 
+    #[inline(never)]
     fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
         self.recovering = true;
         seq.next = seq.una;

@@ -130,7 +130,7 @@ pub struct Ack {
 /// What an ACK or NAK says of single packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Selective {
-    /// Packet that caused the answer.
+    /// Packet that caused the answer; in the NAK of a trimmed packet it has not arrived.
     pub psn: u32,
     /// Packets that have arrived: bit `i` is the packet `i` after the first one beyond `expected`, or after the 63rd
     /// below `psn` if that is further. A bit that is not set says nothing.

@@ -43,10 +43,13 @@ pub(super) struct Requester {
     sent: Numbered<Sent>,
     /// PSN after what was sent when SLEEK began to resend; it does until all of that is acknowledged.
     sleek_end: Option<u32>,
+    /// PSN after the last packet that was sent with AckReq.
+    asked: u32,
     max_window: u64,
     ack_bytes: u64,
 }
 
+/// Out of line: go-back-N, which most flows have, does not pay for them.
 impl RequesterRules for Requester {
     fn new(conditions: &Conditions<'_>) -> Option<Requester> {
         let Recovery::Sack(settings) = conditions.recovery() else { return None };
@@ -56,6 +59,7 @@ impl RequesterRules for Requester {
             absent_bytes: 0,
             sent: Numbered::default(),
             sleek_end: None,
+            asked: 0,
             max_window: conditions.max_bdp_bytes + conditions.max_bdp_bytes / 2,
             ack_bytes: settings.ack_bytes.into(),
         })
@@ -65,20 +69,25 @@ impl RequesterRules for Requester {
         Transport::Roce
     }
 
+    #[inline(never)]
     fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
         seq.unacknowledged_bytes() - self.absent_bytes
     }
 
+    #[inline(never)]
     fn retransmission(&self, seq: &SendSequence) -> Option<u32> {
         self.lost.first().copied().filter(|_| !seq.stranded)
     }
 
+    #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
         let resends = self.retransmission(seq).is_some();
         let in_range = resends || seq.next - seq.una < RANGE_MOST;
-        in_range && ((resends && self.sleek_end.is_some()) || seq.is_within_window(self.in_flight_bytes(seq)))
+        let beyond = (resends && self.sleek_end.is_some()) || self.awaits_no_ack(seq);
+        in_range && (beyond || seq.is_within_window(self.in_flight_bytes(seq)))
     }
 
+    #[inline(never)]
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing {
         let psn = match self.retransmission(seq) {
             Some(psn) => {
@@ -99,21 +108,27 @@ impl RequesterRules for Requester {
         let room = seq.window_bytes.saturating_sub(self.in_flight_bytes(seq));
         let waits = room < u64::from(seq.stream.mtu_bytes) || seq.window_bytes < self.ack_bytes;
         let ends = seq.next >= seq.limit() || seq.stream.ends_message(psn);
-        Outgoing { requests_ack: waits || ends || outgoing.resent, ..outgoing }
+        let requests_ack = waits || ends || outgoing.resent;
+        if requests_ack {
+            self.asked = psn + 1;
+        }
+        Outgoing { requests_ack, ..outgoing }
     }
 
+    #[inline(never)]
     fn on_ack(&mut self, seq: &mut SendSequence, _now: Time, ack: &Ack) -> Progress {
         let before = seq.stream.payload_until(seq.una);
         self.advance(seq, ack.expected);
         let mut lost = None;
         match ack.selective {
-            Some(Selective { psn, .. }) if ack.nak => {
-                lost = self.hold_lost(seq, psn).then_some(Loss::Trimmed);
-            }
             Some(Selective { psn, received }) => {
                 let first = Selective::first(ack.expected, psn);
-                self.mark(seq, psn);
                 (0..64).filter(|bit| received & 1 << bit != 0).for_each(|bit| self.mark(seq, first + bit));
+                if ack.nak {
+                    lost = self.hold_lost(seq, psn).then_some(Loss::Trimmed);
+                } else {
+                    self.mark(seq, psn);
+                }
             }
             None => {}
         }
@@ -127,6 +142,7 @@ impl RequesterRules for Requester {
     }
 
     /// Every packet has a timer of its own; the deadline is not later than the first of them.
+    #[inline(never)]
     fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> bool {
         seq.deadline = Time::NEVER;
         let mut any = false;
@@ -157,6 +173,13 @@ fn size(seq: &SendSequence, psn: u32) -> u64 {
 }
 
 impl Requester {
+    /// Returns whether no packet with AckReq is in flight: the window shrank below the bytes in flight, or such a packet
+    /// was trimmed. One more packet is then sent, with AckReq.
+    fn awaits_no_ack(&self, seq: &SendSequence) -> bool {
+        let asked = self.asked > seq.una && self.is_in_flight(self.asked - 1);
+        !asked && self.in_flight_bytes(seq) > 0
+    }
+
     fn is_in_flight(&self, psn: u32) -> bool {
         !self.received.contains(psn) && !self.lost.contains(&psn)
     }
@@ -279,9 +302,10 @@ impl ResponderRules for Responder {
         if psn < seq.expected || state.kept.contains(psn) {
             return Some(state.answer(seq, psn, echo));
         }
-        let mut answer = Answer::new(seq.expected, true, echo);
-        answer.ack.selective = Some(Selective { psn, received: 0 });
-        Some(answer)
+        let answer = state.answer(seq, psn, echo);
+        let received = answer.ack.selective.map_or(0, |selective| selective.received);
+        let ack = Ack { nak: true, selective: Some(Selective { psn, received }), ..answer.ack };
+        Some(Answer { ack, ..answer })
     }
 
     fn kept(&self) -> Option<u32> {

@@ -185,3 +185,23 @@ fn packets_share_an_ack_until_one_asks() {
     assert_eq!(receive(6, false, plain), Some((10, None)), "a copy");
     assert_eq!(counts, RecoveryRecord { duplicates: 1, held_packets_max: 3, ..RecoveryRecord::default() });
 }
+
+#[test]
+fn a_window_that_shrinks_over_packets_without_ack_req_sends_one_more() {
+    let host = HostSettings { recovery: Recovery::Sack(Sack::UEC), ..HostSettings::default() };
+    let format = Format::default();
+    let mut requester = Requester::new(&conditions(&format, &host), Stream::new(40, 1000, 0));
+    requester.set_window(20_000);
+    assert!((0..3).all(|psn| !requester.next(us(psn)).requests_ack));
+    requester.set_window(1000);
+    assert!(requester.may_send());
+    assert_eq!(requester.next(us(3)), Outgoing { psn: 3, resent: false, requests_ack: true });
+    assert!(!requester.may_send());
+    // That one was trimmed. The NAK reports packets 1 and 2; packet 0 is in flight, and packet 3 leaves again.
+    let trimmed = Selective { psn: 3, received: 0b11 };
+    let nak = Ack { expected: 0, selective: Some(trimmed), nak: true, resent: false };
+    assert_eq!(requester.on_ack(us(13), &nak).lost, Some(Loss::Trimmed));
+    assert_eq!((requester.in_flight_bytes(), requester.may_send()), (1000, true));
+    assert_eq!(requester.next(us(14)), Outgoing { psn: 3, resent: true, requests_ack: true });
+    assert!(!requester.may_send());
+}
