@@ -70,6 +70,8 @@ local codes = {
   [6] = "fair rate", [7] = "kind of congestion", [8] = "telemetry of a gateway", [9] = "credit and rates",
   [10] = "congestion region",
 }
+f.selective = ProtoField.uint32("xoff.selective.psn", "Packet of a selective acknowledgement", base.DEC, nil, 0x00ffffff)
+f.received = ProtoField.uint64("xoff.selective.received", "Packets received", base.HEX)
 f.code = ProtoField.uint8("xoff.code", "Content", base.DEC, codes)
 f.hops = ProtoField.uint16("xoff.int.hops", "Records", base.DEC, nil, 0xf000)
 f.path = ProtoField.uint16("xoff.int.path", "Path", base.HEX, nil, 0x0fff)
@@ -165,13 +167,25 @@ local function find_bth(buffer)
   return buffer(udp + 2, 2):uint() == 4791 and udp + 8 or nil
 end
 
+-- Selective acknowledgement behind an AETH, at `at`; returns where it ends.
+local function selective(buffer, at, tree)
+  local bitmap = buffer:len() >= at + 12 and buffer(at, 1):bitfield(0, 1) == 1
+  local branch = tree:add(xoff, buffer(at, bitmap and 12 or 4))
+  branch:add(f.selective, buffer(at, 4))
+  if bitmap then branch:add(f.received, buffer(at + 4, 8)) end
+  return at + (bitmap and 12 or 4)
+end
+
 function xoff.dissector(buffer, packet, tree)
   local bth = find_bth(buffer)
   if not bth then return end
+  local at = bth + 12 + (before[buffer(bth, 1):uint()] or 0)
+  if buffer(bth, 1):uint() == 0x11 and buffer(bth + 4, 1):bitfield(2, 1) == 1 and buffer:len() >= at + 4 then
+    at = selective(buffer, at, tree)
+  end
   local code = buffer(bth + 8, 1):bitfield(1, 7)
   local content = contents[code]
   if not content then return end
-  local at = bth + 12 + (before[buffer(bth, 1):uint()] or 0)
   if buffer:len() < at + content[1] then return end
   local range = buffer(at, content[1])
   local branch = tree:add(xoff, range)

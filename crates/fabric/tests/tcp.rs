@@ -185,7 +185,7 @@ fn going_back_counts_as_a_timeout_and_sends_within_the_window() {
     let toy = Toy { timeout: Some(Span::from_ms(100)), ..Toy::new() };
     let (world, _) = run(net, &toy, vec![(Time::ZERO, flow(0, 1, 2, 30_000))]);
     let record = &world.flows[0];
-    assert_eq!((record.timeouts, world.counters.timeouts), (1, 1));
+    assert_eq!((record.recovery.timeouts, world.counters.timeouts), (1, 1));
     assert_eq!((record.packets_retransmitted, record.packets_sent), (10, 40));
     assert!(record.delivered_at.unwrap() > Time::from_ms(100));
     assert_eq!(world.flows_in_flight(), 0);
@@ -268,7 +268,7 @@ fn a_roce_receiver_of_any_order_still_finds_a_loss_by_the_timer() {
     let toy = Toy { format, window_bytes: u64::MAX, ..Toy::new() };
     let (world, _) = run(net, &toy, vec![(Time::ZERO, flow(0, 1, 2, 20_000))]);
     let record = &world.flows[0];
-    assert_eq!((record.timeouts, world.counters.naks_sent), (1, 0));
+    assert_eq!((record.recovery.timeouts, world.counters.naks_sent), (1, 0));
     assert!(record.delivered_at.unwrap() > Time::from_ms(10));
     assert_eq!(record.delivered_bytes, 20_000);
 }

@@ -54,7 +54,7 @@ fn a_lost_tail_is_found_by_the_timer() {
     let world = with_loss(Time::from_us(2), Time::from_us(3), 20_000);
     let record = &world.flows[0];
     assert!(record.delivered_at.is_some());
-    assert!(record.timeouts >= 1, "nothing behind the loss could reveal it");
+    assert!(record.recovery.timeouts >= 1, "nothing behind the loss could reveal it");
     assert!(record.delivered_at.unwrap() >= Time::from_ms(10));
 }
 

@@ -8,8 +8,8 @@ use xoff_engine::Time;
 use xoff_fabric::pacing::SendState;
 use xoff_fabric::packet::{Ecn, IntStack};
 use xoff_fabric::scheme::{Acked, ReactionPoint, Scheme};
-use xoff_fabric::transport::Ack;
-use xoff_wire::{Echo, Roce, Seen, TCP_ECE, Tcp, content_of, near, stamp_of, telemetry_of};
+use xoff_fabric::transport::{Ack, Selective};
+use xoff_wire::{Echo, Roce, Seen, SelectiveAck, TCP_ECE, Tcp, content_of, near, stamp_of, telemetry_of};
 
 /// The largest number of a byte that 32 bits of TCP's tell apart from its neighbours.
 const SEQUENCE_WRAP: u64 = 1 << 32;
@@ -20,6 +20,8 @@ struct Answer {
     expected: u32,
     nak: bool,
     ecn: Ecn,
+    /// What it says of packets beyond `expected`.
+    selective: Option<Selective>,
     /// The packet that caused it left then, if the reply says so.
     stamp: Option<Time>,
 }
@@ -63,7 +65,10 @@ impl<S: Scheme> Nic<S> {
         let scheme = &schemes[usize::from(sender.flow.scheme)];
         let multiplier = self.multipliers[usize::from(sender.flow.scheme)];
         let int = telemetry_of(bytes, roce, multiplier).map(|stack| sender.unwrap.widen(context.now, &stack));
-        let answer = Answer { expected, nak, ecn: echo.ecn(sender.format.ecn), stamp };
+        let selective = roce
+            .selective
+            .map(|SelectiveAck { psn, received }| Selective { psn: near(psn, sender.requester.seq.una), received });
+        let answer = Answer { expected, nak, ecn: echo.ecn(sender.format.ecn), selective, stamp };
         if roce.code != 0
             && let Some(feedback) = scheme.read_content(&content_of(bytes, seen))
         {
@@ -80,7 +85,7 @@ impl<S: Scheme> Nic<S> {
         let acknowledged = unwrap_bytes(tcp.acknowledged.wrapping_sub(1), near_bytes);
         let ecn = if tcp.flags & TCP_ECE != 0 { Ecn::Ce } else { sender.format.ecn };
         let expected = acknowledged.div_ceil(u64::from(sender.requester.seq.stream.mtu_bytes)) as u32;
-        let answer = Answer { expected, nak: false, ecn, stamp: None };
+        let answer = Answer { expected, nak: false, ecn, selective: None, stamp: None };
         self.on_answer(sender.flow.id, &answer, None, context);
     }
 
@@ -94,15 +99,16 @@ impl<S: Scheme> Nic<S> {
         let now = context.now;
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         let seq = &sender.requester.seq;
-        if answer.expected > seq.highest {
+        if answer.expected > seq.highest || answer.selective.is_some_and(|selective| selective.psn >= seq.highest) {
             return context.log.ignore("acknowledges what was not sent");
         }
         // The packet that an ACK speaks for: the last in order, or for TCP the first that it is about.
         let by_time = sender.requester.asks_reaction_point();
-        let psn = if by_time { seq.una } else { answer.expected.saturating_sub(1) };
+        let last = answer.selective.map_or(answer.expected.saturating_sub(1), |selective| selective.psn);
+        let psn = if by_time { seq.una } else { last };
         let memory = sender.sent.get(psn).or(sender.sent.oldest());
         let (sent_at, resent) = memory.map_or((now, false), |sent| (sent.sent_at, sent.resent));
-        let ack = Ack { expected: answer.expected, selective: None, nak: answer.nak, resent };
+        let ack = Ack { expected: answer.expected, selective: answer.selective, nak: answer.nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         sender.sent.forget_before(sender.requester.seq.una);
         sender.rp.on_ack(&Acked {

@@ -10,10 +10,11 @@ use crate::network::{FlowId, TIDY_FROM};
 use crate::nic::{ACKS, NOTIFICATIONS, Nic};
 use crate::receiver::{DataPacket, Receiver};
 use xoff_engine::Time;
-use xoff_fabric::capture::{Body, FlowName, Reply};
+use xoff_fabric::capture::{Body, FlowName, Reply, SelectiveReply};
 use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::record::RecoveryRecord;
 use xoff_fabric::scheme::{NotificationPoint, Received, Scheme};
-use xoff_fabric::transport::{Answer, Arrival, Echo, Responder, Stream, Taken};
+use xoff_fabric::transport::{Answer, Arrival, Echo, Responder, Selective, Stream, Taken};
 use xoff_wire::{ENDLESS_BYTES, Roce, RoceKind, Seen, TCP_PUSH, Tcp, Unwrap, near, stamp_of, telemetry_of};
 
 impl<S: Scheme> Nic<S> {
@@ -66,7 +67,9 @@ impl<S: Scheme> Nic<S> {
         // What schemes here read is whole; what goes back is what arrived.
         let whole = packet.int.map(|int| receiver.unwrap.widen(context.now, &int));
         receiver.learn(&packet);
-        let taken = receiver.responder.on_data(context.now, &packet.arrival);
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        let taken = receiver.responder.receive(context.now, &packet.arrival, counts);
         if let Some(answer) = taken.earlier {
             self.reply(id, &answer, None, schemes, context);
         }
@@ -96,6 +99,7 @@ impl<S: Scheme> Nic<S> {
             responder: Responder::new(&format, network.plan.host(id.dst), Stream::new(u32::MAX, facts.mtu_bytes, 0)),
             delivered_at: None,
             marked: 0,
+            recovery: RecoveryRecord::default(),
             due: Time::NEVER,
             heard_at: context.now,
             unwrap: Unwrap::new(self.multipliers[usize::from(id.scheme)]),
@@ -148,8 +152,11 @@ impl<S: Scheme> Nic<S> {
             format: receiver.format,
             int: int.filter(|_| feedback.is_none()).map(Box::new),
             content: feedback.map(|feedback| schemes[usize::from(id.scheme)].frame_content(&feedback)),
+            selective: answer.ack.selective.map(|Selective { psn, received }| SelectiveReply { psn, received }),
         });
-        let bytes = context.bytes_of(self.egress.port, context.network.ack_bytes(&id), class, answer.ecn, body);
+        let selective_bytes = answer.ack.selective.map_or(0, |selective| selective.frame_bytes());
+        let frame_bytes = context.network.ack_bytes(&id) + u32::from(selective_bytes);
+        let bytes = context.bytes_of(self.egress.port, frame_bytes, class, answer.ecn, body);
         let counters = &mut context.log.counters;
         if answer.ack.nak {
             counters.naks_sent += 1;

@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
-use xoff_fabric::record::{FlowRecord, Paths};
+use xoff_fabric::record::{FlowRecord, Paths, RecoveryRecord};
 use xoff_fabric::scheme::{ReactionPoint, Scheme, Transport};
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec};
-use xoff_fabric::transport::{Requester, Stream};
+use xoff_fabric::transport::{Conditions, Requester, Stream};
 use xoff_wire::Unwrap;
 
 impl<S: Scheme, W: Wires> Run<'_, S, W> {
@@ -111,9 +111,16 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let (settings, format) = (network.plan.host(spec.src), network.format(&id));
         let (packets, short_bytes) = Stream::packets(spec.size_bytes, settings.mtu_bytes);
         let stream = Stream::new(packets, settings.mtu_bytes, short_bytes);
-        // A round trip is not a loss, however long.
-        let rto = settings.retransmit_timeout.max(facts.base_rtt * 4);
-        let mut requester = Requester::new(&format, network.plan.host(spec.dst), rto, stream);
+        let conditions = Conditions {
+            format: &format,
+            sender: settings,
+            receiver: network.plan.host(spec.dst),
+            base_rtt: facts.base_rtt,
+            max_bdp_bytes: network.max_bdp_bytes,
+            full_wire_bytes: facts.mtu_wire_bytes,
+            lossless: network.plan.classes.list[usize::from(spec.class)].lossless,
+        };
+        let mut requester = Requester::new(&conditions, stream);
         if let Some(bytes) = spec.offered_bytes {
             requester.seq.offer(bytes);
         }
@@ -257,12 +264,13 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let tally = sender.map_or(Tally::default(), |sender| sender.tally);
         let acked_at = ended.filter(|_| complete);
         // Where the receiver is on another machine, its sender knows no more than ACKs say.
-        let (delivered_bytes, delivered_at, marked) = match &self.nodes[flow.name.dst as usize] {
-            Some(Node::Host(nic)) => nic.receivers.get(&flow.id()).map_or((0, None, 0), |receiver| {
+        let none = RecoveryRecord::default();
+        let (delivered_bytes, delivered_at, marked, recovery) = match &self.nodes[flow.name.dst as usize] {
+            Some(Node::Host(nic)) => nic.receivers.get(&flow.id()).map_or((0, None, 0, none), |receiver| {
                 let delivered_at = receiver.delivered_at.filter(|_| flow.spec.size_bytes.is_some());
-                (receiver.responder.seq.delivered_bytes, delivered_at, receiver.marked)
+                (receiver.responder.seq.delivered_bytes, delivered_at, receiver.marked, receiver.recovery)
             }),
-            _ => (known.unwrap_or(0), acked_at, 0),
+            _ => (known.unwrap_or(0), acked_at, 0, none),
         };
         self.ended.push(FlowRecord {
             id: flow.number,
@@ -283,7 +291,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             base_rtt: flow.base_rtt,
             packets_sent: tally.packets_sent,
             packets_retransmitted: tally.packets_retransmitted,
-            timeouts: tally.timeouts,
+            recovery: RecoveryRecord { timeouts: tally.timeouts, ..recovery },
             lost: self.log.lost.remove(&id).unwrap_or(0),
             marked,
             notifications: tally.notifications,

@@ -16,7 +16,7 @@ pub struct Network {
     /// By scheme: of flows within a domain, and between domains.
     formats: Vec<[Format; 2]>,
     pub max_base_rtt: Span,
-    max_bdp_bytes: u64,
+    pub max_bdp_bytes: u64,
     pub mtu_wire_bytes: u32,
     /// After each frame on the wire.
     pub gap_bytes: u32,

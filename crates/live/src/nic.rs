@@ -290,8 +290,7 @@ impl<S: Scheme> Nic<S> {
             sender.rp.on_timer(now);
         }
         let runs_out = sender.requester.seq.deadline <= now;
-        if runs_out {
-            sender.requester.on_timeout();
+        if runs_out && sender.requester.on_timeout(now) {
             sender.rp.on_loss(now, Loss::Timeout);
             sender.tally.timeouts += 1;
             context.log.counters.timeouts += 1;

@@ -4,7 +4,8 @@
 use xoff_engine::Time;
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::packet::IntStack;
-use xoff_fabric::scheme::{Format, Transport};
+use xoff_fabric::record::RecoveryRecord;
+use xoff_fabric::scheme::Format;
 use xoff_fabric::transport::{Arrival, Responder, Stream};
 use xoff_wire::Unwrap;
 
@@ -18,6 +19,8 @@ pub struct Receiver<Np> {
     /// When the last byte of the flow, or of the message received last, arrived; `None` while more is expected.
     pub delivered_at: Option<Time>,
     pub marked: u64,
+    /// Without timeouts, which the sender counts.
+    pub recovery: RecoveryRecord,
     /// The timer event that counts.
     pub due: Time,
     pub heard_at: Time,
@@ -41,10 +44,11 @@ pub struct DataPacket {
 impl<Np> Receiver<Np> {
     /// Reads from a packet how long the flow, or the message that it belongs to, is.
     pub fn learn(&mut self, packet: &DataPacket) {
+        let any_order = self.responder.kept().is_some();
         let (seq, psn) = (&mut self.responder.seq, packet.arrival.psn);
         let is_known = seq.stream.message_end != u32::MAX;
         let size_bytes = packet.size_bytes.filter(|_| packet.first);
-        if self.format.reorder || self.format.transport == Transport::Tcp {
+        if any_order {
             // One message: the last packet may arrive before others.
             let (mtu, before) = (seq.stream.mtu_bytes, u64::from(psn) * u64::from(seq.stream.mtu_bytes));
             let size_bytes = size_bytes.filter(|_| psn == 0).or(packet.last.then_some(before + packet.payload_bytes));

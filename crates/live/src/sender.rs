@@ -96,6 +96,7 @@ impl<Rp> Sender<Rp> {
             first_frame_bytes: self.frame_bytes(begin) as u16,
             sent_at: now,
             resent,
+            whole_frame_bytes: None,
             asks_ack: requests_ack,
             format: self.format,
             int: self.format.int.then(|| Box::new(IntStack::new(now))),

@@ -4,7 +4,9 @@
 use crate::network::Network;
 use xoff_engine::TimeResolution;
 use xoff_fabric::domain;
-use xoff_fabric::plan::{AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Ties};
+use xoff_fabric::plan::{
+    AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, Recovery, ResumeAt, Signalling, Ties,
+};
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
 use xoff_wire::rate_has_code;
@@ -66,6 +68,7 @@ fn devices(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     for switch in &plan.switches {
         let checks = matches!(switch.pfc.signalling, Signalling::Timed { resume: ResumeAt::Checks, .. });
         object(checks, "`pfc.resume_at = \"checks\"` is a rule of another simulator", "leave it out");
+        object(switch.trim_bytes.is_some(), "`switch.trim`: software switches drop what finds no room", "leave it out");
         object(switch.watchdog.is_some(), "`[switch.watchdog]`: not on software switches", "leave it out");
     }
     let scans = plan.hosts.iter().any(|host| host.nic.scheduler != NicScheduler::Ready);
@@ -94,6 +97,12 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         loaded.traffic.iter().any(|traffic| traffic.job().is_some()) && schemes.iter().any(reorders),
         "a training job under TCP or a scheme that reorders packets: only packets in order show where messages end",
         "run it with `xoff run`, or under another scheme",
+    );
+    object(
+        loaded.traffic.iter().any(|traffic| traffic.job().is_some())
+            && plan.hosts.iter().any(|host| host.recovery != Recovery::GoBackN),
+        "a training job with selective recovery: only packets in order show where messages end",
+        "run it with `xoff run`, or `--set host.recovery=go-back-n`",
     );
     object(
         loaded.traffic.iter().any(|traffic| traffic.has_weights()),

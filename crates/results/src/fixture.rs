@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
-use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Paths, PauseRecord, PortReport};
+use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Paths, PauseRecord, PortReport, RecoveryRecord};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Interval, Work};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::{Along, Curve, CurveAxes};
@@ -116,7 +116,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         base_rtt: Span::from_us(30),
         packets_sent: size.div_ceil(1024),
         packets_retransmitted: 0,
-        timeouts: 0,
+        recovery: RecoveryRecord::default(),
         lost: 0,
         marked: 3,
         notifications: 1,

@@ -3,7 +3,7 @@
 use crate::fixture;
 use std::path::Path;
 use xoff_engine::{Span, Time};
-use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Metric, PauseRecord, PortReport};
+use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Metric, PauseRecord, PortReport, RecoveryRecord};
 use xoff_run::recorder::record;
 use xoff_scenario::measure::recording::{Grid, Response, Series, SeriesKey};
 use xoff_scenario::measure::{self, Measured, Recording};
@@ -103,7 +103,12 @@ fn flows(loaded: &Loaded) -> Recording {
     list[1].first_notified = Some(Time::from_us(75));
     (list[1].src, list[1].dst, list[1].detours) = (node("h1"), node("h4"), 2);
     let unfinished = FlowRecord { delivered_at: None, delivered_bytes: 5_000, ..fixture::flow(2, 50_000, 30, 0) };
-    list.push(FlowRecord { label: 1, packets_retransmitted: 7, timeouts: 2, ..unfinished });
+    list.push(FlowRecord {
+        label: 1,
+        packets_retransmitted: 7,
+        recovery: RecoveryRecord { timeouts: 2, ..RecoveryRecord::default() },
+        ..unfinished
+    });
     list.push(FlowRecord { source: 1, label: 2, notifications: 11, ..fixture::endless(3, 125_000) });
     for flow in &mut list {
         flow.source = u32::from(flow.label == 2);

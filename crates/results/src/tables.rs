@@ -159,7 +159,14 @@ table! {
     real "base_rtt_us" in "us" = row.flow.base_rtt.as_us(), "Round-trip time of the idle network on its path.";
     integer "packets_sent" = row.flow.packets_sent, "Data packets put on the wire, retransmissions included.";
     integer "packets_retransmitted" = row.flow.packets_retransmitted, "Data packets sent again.";
-    integer "timeouts" = row.flow.timeouts, "Retransmission timeouts.";
+    integer "timeouts" = row.flow.recovery.timeouts, "Retransmission timeouts.";
+    integer "nacks" = row.flow.recovery.naks, "NAKs that the receiver sent.";
+    integer "duplicates" = row.flow.recovery.duplicates,
+        "Data packets that the receiver had already: they were sent again without need.";
+    integer "trimmed" = row.flow.recovery.trimmed,
+        "Data packets that reached the receiver without their payload, which a switch had cut off.";
+    integer "held_packets_max" = row.flow.recovery.held_packets_max,
+        "Most packets that the receiver held at once beyond the first one missing; 0 where it discards them.";
     integer "marked" = row.flow.marked, "Data packets that arrived with a congestion mark.";
     integer "notifications" = row.flow.notifications, "Congestion notifications that reached the sender.";
     integer "hops" = row.flow.path.hops() as u64, "Links on its longest path.";

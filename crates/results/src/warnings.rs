@@ -7,7 +7,7 @@ use super::summary::{Distribution, Summary};
 use std::collections::BTreeSet;
 use xoff_catalogue::param::{BytesByRate, ParamValues, SchemeSpec, Value};
 use xoff_engine::{BitRate, Span};
-use xoff_fabric::plan::{HostSettings, NodeKind};
+use xoff_fabric::plan::{HostSettings, NodeKind, Recovery};
 use xoff_fabric::record::FlowRecord;
 use xoff_scenario::Loaded;
 use xoff_scenario::check::marking::{self, Verdict};
@@ -149,8 +149,8 @@ pub fn unended(waits: &[String]) -> Option<Warning> {
 /// Gathers flows whose timer ran out although nothing of theirs was lost.
 pub struct Timeouts {
     ack_every: u32,
-    /// The least that a host waits.
-    wait: Span,
+    /// The least that a host waits, and the key that says so.
+    wait: (Span, &'static str),
     flows: u64,
     timeouts: u64,
     worst: Option<Worst>,
@@ -167,18 +167,23 @@ struct Worst {
 impl Timeouts {
     pub fn new(hosts: &[HostSettings]) -> Timeouts {
         let ack_every = hosts.iter().map(|host| host.ack_every).max().unwrap_or(1);
-        let wait = hosts.iter().map(|host| host.retransmit_timeout).min().unwrap_or(Span::ZERO);
+        let wait = |host: &HostSettings| match host.recovery {
+            Recovery::Irn(irn) | Recovery::IrnRewind(irn) => (irn.rto_low, "rto_low"),
+            Recovery::GoBackN | Recovery::Sack(_) => (host.retransmit_timeout, "retransmit_timeout"),
+        };
+        let wait = hosts.iter().map(wait).min().unwrap_or((Span::ZERO, "retransmit_timeout"));
         Timeouts { ack_every, wait, flows: 0, timeouts: 0, worst: None }
     }
 
     pub fn flow(&mut self, flow: &FlowRecord) {
-        if flow.timeouts == 0 || flow.lost > 0 {
+        let timeouts = flow.recovery.timeouts;
+        if timeouts == 0 || flow.lost > 0 {
             return;
         }
         self.flows += 1;
-        self.timeouts += u64::from(flow.timeouts);
-        if self.worst.as_ref().is_none_or(|worst| worst.timeouts < flow.timeouts) {
-            let FlowRecord { id, label, src, dst, timeouts, .. } = *flow;
+        self.timeouts += u64::from(timeouts);
+        if self.worst.as_ref().is_none_or(|worst| worst.timeouts < timeouts) {
+            let FlowRecord { id, label, src, dst, .. } = *flow;
             self.worst = Some(Worst { id, label, src, dst, timeouts });
         }
     }
@@ -207,7 +212,8 @@ impl Timeouts {
     /// An ACK that waits for more packets than the window allows never comes; one that comes late was
     /// held up by queues and pauses.
     fn remedy(&self) -> String {
-        let longer = format!("[host] retransmit_timeout above the longest wait ({} now)", self.wait);
+        let (wait, key) = self.wait;
+        let longer = format!("[host] {key} above the longest wait ({wait} now)");
         match self.ack_every {
             0 | 1 => {
                 format!("Packets or ACKs waited longer than the timer, in queues or for PAUSE to end: set {longer}")
@@ -225,6 +231,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
     use std::path::Path;
+    use xoff_fabric::record::RecoveryRecord;
     use xoff_scenario::{Options, Scenario};
 
     /// Two hosts of 100 Gb/s; `scheme` completes the tables of switch and scheme.
@@ -305,7 +312,10 @@ mod tests {
         let plan = fixture::plan();
         let names = Names::of(&plan);
         let labels = ["F0".to_owned(), "burst".to_owned()];
-        let timed_out = |id, timeouts, lost| FlowRecord { timeouts, lost, ..fixture::flow(id, 1_000, 0, 20) };
+        let timed_out = |id, timeouts, lost| {
+            let recovery = RecoveryRecord { timeouts, ..RecoveryRecord::default() };
+            FlowRecord { recovery, lost, ..fixture::flow(id, 1_000, 0, 20) }
+        };
         let mut few = Timeouts::new(&plan.hosts);
         few.flow(&timed_out(1, 0, 0));
         few.flow(&timed_out(2, 5, 1));

@@ -35,6 +35,7 @@ pub mod number;
 mod origin;
 pub mod read;
 pub mod reader;
+mod recovery;
 mod resolution;
 pub mod resolved;
 pub mod schemes;

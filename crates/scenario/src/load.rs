@@ -11,6 +11,7 @@ use super::library;
 use super::names::{Names, valid_name, visible};
 use super::origin;
 use super::reader::{Result, Table};
+use super::recovery;
 use super::resolution;
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme};
@@ -30,7 +31,7 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, PfcResponse, Plan, Random};
+use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -291,11 +292,7 @@ impl Scenario {
         let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
         let Parts { model, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
-        let context = SwitchContext {
-            any_lossless: classes.classes.list.iter().any(|class| class.lossless),
-            nic_rate: topology::slowest_host_rate(&graph),
-            scale_up: servers.has_scale_up(),
-        };
+        let context = switch_context(&classes.classes, &host, &graph, &servers);
         let nodes = &mut graph.nodes;
         let switches = settings::read_switches(root, &context, &names, |node, profile| {
             nodes[node as usize].profile = profile;
@@ -356,6 +353,7 @@ impl Scenario {
         let mut warnings = self.notes.clone();
         warnings.extend(head.warnings.into_iter().chain(unused));
         controlled_switches(root, &plan, &schemes)?;
+        recovery::check(root, &plan, &formats, &schemes)?;
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
@@ -397,6 +395,16 @@ impl Scenario {
             return Err(error.help("some traffic is endless; give the run a `stop` such as \"50ms\""));
         }
         Ok(())
+    }
+}
+
+/// What settings of switches depend on.
+fn switch_context(classes: &Classes, host: &HostSettings, graph: &Graph, servers: &Servers) -> SwitchContext {
+    SwitchContext {
+        any_lossless: classes.list.iter().any(|class| class.lossless),
+        may_trim: recovery::may_trim(classes, host),
+        nic_rate: topology::slowest_host_rate(graph),
+        scale_up: servers.has_scale_up(),
     }
 }
 

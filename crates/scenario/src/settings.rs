@@ -3,11 +3,12 @@
 use super::dictionary::words;
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
+use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
     Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, Signalling, SwitchSettings, Thresholds,
-    Watchdog,
+    NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
+    Thresholds, Watchdog,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
@@ -99,6 +100,8 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
 /// What the switches of a profile take over from the scenario.
 pub struct SwitchContext {
     pub any_lossless: bool,
+    /// A data class is lossy, and receivers send NACKs of trimmed packets.
+    pub may_trim: bool,
     /// The slowest NIC.
     pub nic_rate: BitRate,
     /// Whether servers have switches of their own.
@@ -146,10 +149,11 @@ pub fn read_switches(
 fn read_switch(table: &mut Table, context: &SwitchContext) -> Result<SwitchSettings> {
     let buffer_bytes = table.bytes("buffer", 1..=1 << 40)?;
     let count_passing = table.flag("count_passing")?;
+    let trim_bytes = read_trim(table, context)?;
     // Without a lossless class nothing below would have an effect, so the tables stay unread and
     // are refused if they are written.
     if !context.any_lossless {
-        return Ok(SwitchSettings { buffer_bytes, count_passing, ..SwitchSettings::default() });
+        return Ok(SwitchSettings { buffer_bytes, count_passing, trim_bytes, ..SwitchSettings::default() });
     }
     let mut inner = table.table("pfc")?;
     let pfc = read_pfc(&mut inner, context)?;
@@ -165,7 +169,7 @@ fn read_switch(table: &mut Table, context: &SwitchContext) -> Result<SwitchSetti
         }
         None => None,
     };
-    Ok(SwitchSettings { buffer_bytes, count_passing, pfc, pfc_response, watchdog })
+    Ok(SwitchSettings { buffer_bytes, count_passing, trim_bytes, pfc, pfc_response, watchdog })
 }
 
 /// `pfc_response`: a time, or what IEEE 802.3 allows.
@@ -210,6 +214,14 @@ fn read_pfc(table: &mut Table, context: &SwitchContext) -> Result<PfcSettings> {
         }
     };
     Ok(PfcSettings { thresholds, headroom, set_aside, signalling })
+}
+
+/// Frame bytes that are left of trimmed packets. Without a class that drops, or without NACKs, nothing may be trimmed.
+fn read_trim(table: &mut Table, context: &SwitchContext) -> Result<Option<u16>> {
+    if !context.may_trim || !table.flag("trim")? {
+        return Ok(None);
+    }
+    Ok(Some(table.bytes("trim_size", 64..=512)? as u16))
 }
 
 const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;
@@ -287,19 +299,27 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         gap_bytes: size("gap", 0)?,
         min_frame_bytes: size("min_frame", 1)?,
     };
-    read_host_behaviour(table, sizes)
+    let recovery = recovery::read(table)?;
+    read_host_behaviour(table, sizes, recovery)
 }
 
-fn read_host_behaviour(table: &mut Table, sizes: FrameSizes) -> Result<HostSettings> {
+fn read_host_behaviour(table: &mut Table, sizes: FrameSizes, recovery: Recovery) -> Result<HostSettings> {
+    let defaults = HostSettings::default();
+    // Other recoveries answer by rules of their own.
+    let (ack_every, nak_interval) = match recovery {
+        Recovery::GoBackN => (table.count("ack_every", 1..=1000)? as u32, table.interval("nak_interval")?),
+        _ => (1, defaults.nak_interval),
+    };
     let settings = HostSettings {
         mtu_bytes: table.bytes("mtu", 64..=9216)? as u32,
         sizes,
-        ack_every: table.count("ack_every", 1..=1000)? as u32,
+        ack_every,
         ack_class: table.choice("ack_class", words::ACK_CLASS)?,
         ack_delay: table.span("ack_delay")?,
         notify_delay: table.span("notify_delay")?,
-        nak_interval: table.interval("nak_interval")?,
+        nak_interval,
         retransmit_timeout: table.interval("retransmit_timeout")?,
+        recovery,
         pfc_response: read_response(table)?,
         nic: read_nic(table)?,
     };
@@ -359,7 +379,7 @@ pub fn read_host_profiles(
             assign(host, profiles.len() as u16);
         }
         row.inherit(&root.recorder().table("host"));
-        profiles.push(read_host_behaviour(&mut row, profiles[0].sizes)?);
+        profiles.push(read_host_behaviour(&mut row, profiles[0].sizes, profiles[0].recovery)?);
         row.finish()?;
     }
     Ok(profiles)

@@ -6,7 +6,7 @@ use common::Script;
 use common::random::{network, traffic};
 use xoff_engine::{BitRate, Rng, Span, Time, stream};
 use xoff_fabric::packet::{Ecn, IntHop, IntStack};
-use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Thresholds};
+use xoff_fabric::plan::{Fault, FaultKind, Irn, NodeKind, Plan, Recovery, Sack, Thresholds};
 use xoff_fabric::record::{Counters, FlowRecord};
 use xoff_fabric::scheme::*;
 use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
@@ -299,11 +299,21 @@ fn floor(values: &ParamValues, line: BitRate) -> f64 {
 /// A random tree with random traffic under one scheme, and things that go wrong: frames lost on
 /// wires, a host in a PAUSE storm, a link that flaps and moves flows to its twin.
 fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<String>) {
+    run_changed(values, seed, |_| {})
+}
+
+/// Runs with a plan that `change` has changed, trouble included.
+fn run_changed(
+    values: &ParamValues,
+    seed: u64,
+    change: impl FnOnce(&mut Plan),
+) -> (Counters, Vec<FlowRecord>, Vec<String>) {
     let (mut plan, hosts) = network(seed);
     let flows = traffic(seed, &plan, &hosts);
     plan.run.stall_after = Some(Span::from_ms(2000));
     plan.run.stop = Time::from_ms(60_000);
     let trouble = trouble(&mut plan, seed);
+    change(&mut plan);
     let mut world = xoff_schemes::world(plan, &[values], vec![Script::flows(flows)], None);
     world.run_to_end();
     assert_eq!((&world.failure, world.check_conservation()), (&None, Ok(())), "seed {seed}: {trouble:?}");
@@ -372,6 +382,43 @@ fn every_flow_finishes_and_the_same_seed_gives_the_same_run() {
 #[test]
 fn every_flow_finishes_and_the_same_seed_gives_the_same_run_others() {
     every_flow_finishes(1, 2);
+}
+
+/// Hosts that recover so. In a lossy class nothing pauses, and switches trim if receivers send NACKs of that.
+fn recover(plan: &mut Plan, recovery: Recovery, lossless: bool) {
+    for host in &mut plan.hosts {
+        (host.recovery, host.ack_every) = (recovery, 1);
+        host.retransmit_timeout = host.retransmit_timeout.min(Span::from_ms(2));
+    }
+    if !lossless {
+        plan.classes.list.iter_mut().for_each(|class| class.lossless = false);
+        plan.faults.retain(|fault| !matches!(fault.what, FaultKind::PauseStorm { .. }));
+        for switch in &mut plan.switches {
+            switch.trim_bytes = matches!(recovery, Recovery::Sack(_)).then_some(64);
+        }
+    }
+}
+
+#[test]
+fn every_scheme_finishes_with_every_recovery() {
+    let recoveries = [Recovery::Irn(Irn::PAPER), Recovery::IrnRewind(Irn::PAPER), Recovery::Sack(Sack::UEC)];
+    let (mut trimmed, mut naks) = (0, 0);
+    for (number, spec) in (0..).zip(all()) {
+        let values = select(spec.name).unwrap();
+        // Receivers that reorder by a rule of their own, and TCP.
+        if xoff_schemes::formats(&values).iter().all(|of| of.reorder || of.transport == Transport::Tcp) {
+            continue;
+        }
+        for (recovery, lossless) in recoveries.into_iter().flat_map(|recovery| [(recovery, true), (recovery, false)]) {
+            let (counters, flows, trouble) = run_changed(&values, number, |plan| recover(plan, recovery, lossless));
+            let what = format!("{}, {recovery:?}, lossless {lossless}, with {trouble:?}", spec.name);
+            assert_eq!(counters.flows_completed, counters.flows_started, "{what}: flows are left over");
+            assert!(flows.iter().all(|flow| Some(flow.delivered_bytes) == flow.size_bytes), "{what}");
+            trimmed += counters.packets_trimmed;
+            naks += counters.naks_sent;
+        }
+    }
+    assert!(naks > 1000 && trimmed > 0, "{naks} {trimmed}");
 }
 
 #[test]

@@ -157,7 +157,8 @@ fn failure_is_explained(trial: &Trial) -> Option<String> {
 /// Where nothing is lost and no path changes, packets arrive in order, and no NAK is sent.
 fn in_order(trial: &Trial) -> Option<String> {
     let of = &trial.world.counters;
-    let quiet = of.drops_lossless + of.drops_lossy + of.drops_fault == 0 && trial.world.plan.faults.is_empty();
+    let lost = of.drops_lossless + of.drops_lossy + of.drops_fault + of.packets_trimmed;
+    let quiet = lost == 0 && trial.world.plan.faults.is_empty();
     let detours = trial.world.flows.iter().any(|flow| flow.detours > 0);
     let resent = of.data_packets_retransmitted > 0;
     (quiet && !detours && of.naks_sent > 0 && !resent).then(|| format!("{} NAKs though nothing was lost", of.naks_sent))
@@ -236,7 +237,7 @@ fn sample_is_possible(sample: &Sample) -> Option<String> {
 /// What a swarm should reach, and whether a run did.
 type Reach = (&'static str, fn(&Trial) -> bool);
 
-const REACHES: [Reach; 17] = [
+const REACHES: [Reach; 18] = [
     ("PAUSE", |trial| trial.world.counters.pause_frames > 0),
     ("timed PAUSE", |trial| trial.world.counters.refresh_frames > 0),
     ("marks", |trial| trial.world.counters.marks > 0),
@@ -245,6 +246,7 @@ const REACHES: [Reach; 17] = [
     ("lossy drops", |trial| trial.world.counters.drops_lossy > 0),
     ("drops by faults", |trial| trial.world.counters.drops_fault > 0),
     ("a NAK", |trial| trial.world.counters.naks_sent > 0),
+    ("packets beyond a gap", |trial| trial.world.flows.iter().any(|flow| flow.recovery.held_packets_max > 0)),
     ("a time-out", |trial| trial.world.counters.timeouts > 0),
     ("a storm", |trial| trial.world.counters.watchdog_storms > 0),
     ("a lossless drop", |trial| trial.world.counters.drops_lossless > 0),

@@ -11,6 +11,7 @@ pub mod draw;
 pub mod events;
 pub mod invariants;
 pub mod network;
+pub mod recovery;
 pub mod rewrite;
 pub mod runner;
 pub mod scenario;

@@ -6,12 +6,12 @@
 
 use crate::cnm::UNIT_BYTES;
 use crate::headers::*;
-use crate::opcode::{self, ACKNOWLEDGE, CNP, SYNDROME_ACK, SYNDROME_NAK};
+use crate::opcode::{self, ACKNOWLEDGE, CNP, SELECTIVE_BITMAP, SYNDROME_ACK, SYNDROME_NAK};
 use crate::pfc::QUANTUM_BITS;
 use xoff_catalogue::frame_content::{CNP_BYTES, code};
 use xoff_catalogue::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_in, telemetry_in};
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply};
+use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply, SelectiveReply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
@@ -55,7 +55,10 @@ impl<'a> Encoder<'a> {
         out.clear();
         let length = usize::from(frame.frame_bytes).saturating_sub(FCS_BYTES).max(LEAST_BYTES);
         match &frame.body {
-            Body::Data(data) => self.data(frame, data, length, out),
+            Body::Data(data) => match data.whole_frame_bytes {
+                Some(whole) => self.trimmed(frame, data, usize::from(whole), length, out),
+                None => self.data(frame, data, length, out),
+            },
             Body::Reply(reply) => self.reply(frame, reply, out),
             Body::Notification { flow, content, origin } => match content.carrier {
                 Carrier::Cnp => self.cnp(frame, flow, content, Ecn::NotCapable, out),
@@ -150,6 +153,14 @@ impl<'a> Encoder<'a> {
         roce(out, &ip, data.flow.src_port, &bth, &headers);
     }
 
+    /// Writes a data packet whose payload a switch has cut off: IP says what is left, UDP what there was.
+    fn trimmed(&self, frame: &Frame, data: &Data, whole_bytes: usize, length: usize, out: &mut Vec<u8>) {
+        self.data(frame, data, whole_bytes.saturating_sub(FCS_BYTES).max(LEAST_BYTES), out);
+        out.truncate(length);
+        let tag = if data.format.tag.is_some() { TAG_BYTES } else { 0 };
+        trim_ipv4(&mut out[ETHERNET_BYTES + tag..]);
+    }
+
     fn reply(&self, frame: &Frame, reply: &Reply, out: &mut Vec<u8>) {
         let FlowName { src, dst, .. } = reply.flow;
         start(out, mac(src, 0), mac(dst, 0), None, ETHERTYPE_IPV4);
@@ -171,12 +182,16 @@ impl<'a> Encoder<'a> {
         // The flow is the queue pair's first message.
         let messages = u32::from(reply.complete);
         let mut headers = (u32::from(syndrome) << 24 | messages).to_be_bytes().to_vec();
+        if let Some(selective) = &reply.selective {
+            selective_header(selective, &mut headers);
+        }
         let (extension, own) = reply_extension(reply, self.multiplier(&reply.flow));
         headers.extend(own);
         let bth = Bth {
             opcode: ACKNOWLEDGE,
             fecn: reply.echoes_mark && !marked,
             becn: marked,
+            selective: reply.selective.is_some(),
             queue_pair: queue_pair(&reply.flow),
             extension,
             // An ACK names the last packet that came, a NAK the one that did not.
@@ -337,6 +352,16 @@ fn reply_extension(reply: &Reply, multiplier: Option<u64>) -> (u8, Vec<u8>) {
         (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
         (None, None) if !reply.format.int && bytes >= 8 => (code::STAMP, stamp(reply.sent_at)),
         _ => (0, Vec::new()),
+    }
+}
+
+/// Selective acknowledgement: a byte of flags and 24 bits of PSN, then the bitmap if there is one. No standard has it in
+/// RoCEv2; this layout is an assumption.
+fn selective_header(selective: &SelectiveReply, out: &mut Vec<u8>) {
+    let flags = if selective.received == 0 { 0 } else { SELECTIVE_BITMAP };
+    out.extend((u32::from(flags) << 24 | selective.psn & 0xff_ffff).to_be_bytes());
+    if selective.received != 0 {
+        out.extend(selective.received.to_be_bytes());
     }
 }
 

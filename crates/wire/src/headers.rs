@@ -91,6 +91,15 @@ pub fn ipv4(out: &mut Vec<u8>, ip: &Ipv4) {
     out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
 }
 
+/// Sets the length of an IPv4 packet to the bytes that there are, and its check sum.
+pub fn trim_ipv4(packet: &mut [u8]) {
+    let length = packet.len() as u16;
+    packet[2..4].copy_from_slice(&length.to_be_bytes());
+    packet[10..12].fill(0);
+    let sum = fold(sum(&packet[..IPV4_BYTES]));
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
 /// UDP to the RoCE port; no check sum, as RoCE has its own.
 pub fn udp(out: &mut Vec<u8>, from: u16, payload_bytes: usize) {
     out.extend(from.to_be_bytes());
@@ -107,6 +116,8 @@ pub struct Bth {
     pub pad: u8,
     pub fecn: bool,
     pub becn: bool,
+    /// A selective acknowledgement follows the AETH: in the first of the six reserved bits.
+    pub selective: bool,
     pub queue_pair: u32,
     pub ack_request: bool,
     /// What of a scheme follows: in the seven reserved bits beside the request for an ACK.
@@ -117,8 +128,8 @@ pub struct Bth {
 pub fn bth(out: &mut Vec<u8>, bth: &Bth) {
     // The migration bit is set, as on any path that does not migrate; version 0; default partition.
     out.extend([bth.opcode, 0x40 | bth.pad << 4, 0xff, 0xff]);
-    let notification = u8::from(bth.fecn) << 7 | u8::from(bth.becn) << 6;
-    out.extend((u32::from(notification) << 24 | bth.queue_pair & 0xff_ffff).to_be_bytes());
+    let bits = u8::from(bth.fecn) << 7 | u8::from(bth.becn) << 6 | u8::from(bth.selective) << 5;
+    out.extend((u32::from(bits) << 24 | bth.queue_pair & 0xff_ffff).to_be_bytes());
     let asks = u8::from(bth.ack_request) << 7 | bth.extension & 0x7f;
     out.extend((u32::from(asks) << 24 | bth.psn & 0xff_ffff).to_be_bytes());
 }

@@ -32,7 +32,7 @@ pub use ip::{Ends, set_ecn};
 pub use malformed::Malformed;
 pub use neighbour::{NamedFlow, Neighbour};
 pub use pfc::{Pfc, pause_span};
-pub use roce::{Echo, Roce, RoceKind};
+pub use roce::{Echo, Roce, RoceKind, SelectiveAck};
 pub use tcp::Tcp;
 pub use unwrap::{Unwrap, near};
 pub use xoff_catalogue::int_header::rate_has_code;

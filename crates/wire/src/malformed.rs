@@ -19,6 +19,8 @@ pub enum Malformed {
     Protocol,
     /// Lengths in IPv4 and UDP headers contradict each other.
     UdpLength,
+    /// A switch has cut off the payload of a data packet.
+    Trimmed,
     /// UDP to another port than RoCE's.
     UdpPort,
     /// A base transport header of another version.
@@ -43,7 +45,7 @@ pub enum Malformed {
 
 impl Malformed {
     /// All, in order: what a table of counters is indexed by (`reason as usize`).
-    pub const ALL: [Malformed; 17] = [
+    pub const ALL: [Malformed; 18] = [
         Malformed::Short,
         Malformed::EtherType,
         Malformed::Stranger,
@@ -51,6 +53,7 @@ impl Malformed {
         Malformed::IpSum,
         Malformed::Protocol,
         Malformed::UdpLength,
+        Malformed::Trimmed,
         Malformed::UdpPort,
         Malformed::BthVersion,
         Malformed::Opcode,
@@ -73,6 +76,7 @@ impl Malformed {
             Malformed::IpSum => "wrong IPv4 check sum",
             Malformed::Protocol => "unknown IP protocol",
             Malformed::UdpLength => "wrong UDP length",
+            Malformed::Trimmed => "payload cut off by a switch",
             Malformed::UdpPort => "unknown UDP port",
             Malformed::BthVersion => "unknown BTH version",
             Malformed::Opcode => "unknown opcode",

@@ -11,6 +11,9 @@ pub const CNP: u8 = 0x81;
 pub const SYNDROME_ACK: u8 = 0x1f;
 pub const SYNDROME_NAK: u8 = 0x60;
 
+/// Flag of a selective acknowledgement: a bitmap follows.
+pub const SELECTIVE_BITMAP: u8 = 0x80;
+
 /// Which packet of a message it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {

@@ -28,6 +28,8 @@ pub struct Roce {
     pub psn: u32,
     /// Which packet it is.
     pub what: RoceKind,
+    /// What a reply says of single packets, if it does.
+    pub selective: Option<SelectiveAck>,
     /// What of a scheme it carries; zero is nothing.
     pub code: u8,
     /// Bytes of the content in the frame. In a CNP with the reserved bytes, in an ACK with all that follows the AETH.
@@ -61,7 +63,7 @@ pub enum RoceKind {
         /// Echo of the acknowledged packet.
         echo: Echo,
     },
-    /// The packet of its PSN is missing.
+    /// The packet of its PSN is missing; with a selective acknowledgement it names another one.
     Nak {
         /// Whether all of the flow was received, as in an ACK.
         complete: bool,
@@ -70,6 +72,15 @@ pub enum RoceKind {
     },
     /// A congestion notification, to the sender of a flow.
     Cnp,
+}
+
+/// What a reply says of single packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SelectiveAck {
+    /// 24 bits of the PSN of the packet that caused the reply; [`near`](crate::near) gives the rest.
+    pub psn: u32,
+    /// Packets that have arrived, as [`received`](xoff_fabric::transport::Selective::received) counts them; zero for none.
+    pub received: u64,
 }
 
 /// How the packet that a reply answers was marked.
@@ -102,15 +113,23 @@ pub(crate) fn read(bytes: &[u8], ip: &Ip, ip_at: usize, tag: Option<u16>) -> Res
     if port != ROCE_PORT {
         return Err(Malformed::UdpPort);
     }
-    if usize::from(length) != ip.payload.len() {
+    if usize::from(length) < ip.payload.len() {
         return Err(Malformed::UdpLength);
     }
     let bth = Bth::read(&mut cursor)?;
+    if usize::from(length) > ip.payload.len() {
+        // Its check sum went with its payload, so that nothing says whether the rest is right.
+        return Err(if opcode::part(bth.opcode).is_some() { Malformed::Trimmed } else { Malformed::UdpLength });
+    }
     let (covered, icrc) = packet[ip_at..].split_last_chunk::<ICRC_BYTES>().ok_or(Malformed::Short)?;
     if headers::icrc(covered) != *icrc {
         return Err(Malformed::Icrc);
     }
     let what = bth.kind(&mut cursor)?;
+    let selective = match what {
+        RoceKind::Ack { .. } | RoceKind::Nak { .. } if bth.selective => Some(read_selective(&mut cursor)?),
+        _ => None,
+    };
     // Content, payload and padding are between the headers and the invariant check sum.
     let rest = (packet.len() - ICRC_BYTES).checked_sub(cursor.at()).ok_or(Malformed::Short)?;
     let content_bytes = content_bytes(what, bth.code, rest)?;
@@ -124,12 +143,23 @@ pub(crate) fn read(bytes: &[u8], ip: &Ip, ip_at: usize, tag: Option<u16>) -> Res
         queue_pair: bth.queue_pair,
         psn: bth.psn,
         what,
+        selective,
         code: bth.code,
         content: cursor.at()..cursor.at() + content_bytes,
         payload_bytes: payload_bytes as u32,
         tag,
         ip_at,
     })
+}
+
+fn read_selective(cursor: &mut Cursor<'_>) -> Result<SelectiveAck, Malformed> {
+    let word = cursor.u32()?;
+    let received = match (word >> 24) as u8 {
+        0 => 0,
+        opcode::SELECTIVE_BITMAP => u64::from_be_bytes(cursor.array()?),
+        _ => return Err(Malformed::Content),
+    };
+    Ok(SelectiveAck { psn: word & 0xff_ffff, received })
 }
 
 /// How many of the bytes behind the headers are a scheme's. Data packets have payload behind what the encoder knows;
@@ -153,6 +183,7 @@ struct Bth {
     pad: u8,
     fecn: bool,
     becn: bool,
+    selective: bool,
     queue_pair: u32,
     ack_request: bool,
     code: u8,
@@ -171,6 +202,7 @@ impl Bth {
             pad: flags >> 4 & 0b11,
             fecn: destination >> 31 == 1,
             becn: destination >> 30 & 1 == 1,
+            selective: destination >> 29 & 1 == 1,
             queue_pair: destination & 0xff_ffff,
             ack_request: sequence >> 31 == 1,
             code: (sequence >> 24) as u8 & 0x7f,

@@ -95,7 +95,7 @@ fn flows(flows: &[FlowRecord]) -> String {
         digest.row(&[&f.id, &f.number, &f.source, &f.label, &f.src, &f.dst, &f.ports.0, &f.ports.1]);
         digest.row(&[&f.size_bytes.map_or(-1, i128::from), &f.delivered_bytes, &f.class, &f.scheme, &f.start.ps()]);
         digest.row(&[&ps(f.delivered_at), &ps(f.acked_at), &f.ideal.ps(), &f.base_rtt.ps(), &f.packets_sent]);
-        digest.row(&[&f.packets_retransmitted, &f.timeouts, &f.lost, &f.marked, &f.notifications]);
+        digest.row(&[&f.packets_retransmitted, &f.recovery.timeouts, &f.lost, &f.marked, &f.notifications]);
         digest.row(&[&ps(f.first_notified), &f.detours]);
         for port in f.path.iter().flatten() {
             digest.row(&[port]);

@@ -115,6 +115,8 @@ pub struct Data {
     pub sent_at: Time,
     /// Whether it was sent before.
     pub resent: bool,
+    /// Frame bytes before a switch cut off its payload; `None` if none did.
+    pub whole_frame_bytes: Option<u16>,
     /// AckReq is set.
     pub asks_ack: bool,
     /// Header bytes and ECN field of its scheme.
@@ -148,6 +150,18 @@ pub struct Reply {
     pub int: Option<Box<IntStack>>,
     /// Feedback in the place of telemetry, where the notification point feeds back in ACKs.
     pub content: Option<FrameContent>,
+    /// What it says of single packets, where the transport acknowledges selectively.
+    pub selective: Option<SelectiveReply>,
+}
+
+/// What a selective acknowledgement says of single packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SelectiveReply {
+    /// Packet that caused the reply.
+    pub psn: u32,
+    /// Packets that have arrived: bit `i` is the packet `i` after the first one beyond the next expected, or after the
+    /// 63rd below `psn` if that is further.
+    pub received: u64,
 }
 
 /// Whether and where a data packet was marked.

@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     Nak,
     /// A congestion notification to a sender; its feedback lies in the world's arena.
     Notification,
+    /// A data packet whose payload a switch has cut off, in the control class.
+    Trimmed,
     /// See [`Packet::pfc`].
     Pfc,
     /// From a switch's control to its neighbour's, never forwarded; the content lies in the world's
@@ -112,14 +114,14 @@ impl Packet {
     /// An ACK or NAK whose `extra` is feedback.
     #[inline]
     pub fn carries_feedback(&self) -> bool {
-        self.flags & TRANSIT != 0 && self.kind != Kind::Data
+        self.flags & (TRANSIT | SELECTIVE) == TRANSIT && self.kind != Kind::Data
     }
 
     /// Its `extra` is an INT stack. Data packets carry nothing else.
     #[inline]
     pub fn carries_int(&self) -> bool {
         let may = matches!(self.kind, Kind::Data | Kind::Ack | Kind::Nak);
-        may && self.extra != NO_EXTRA && !self.carries_feedback()
+        may && self.extra != NO_EXTRA && !self.carries_feedback() && self.flags & SELECTIVE == 0
     }
 }
 
@@ -135,8 +137,10 @@ pub(crate) const RESENT: u8 = 4;
 pub(crate) const TRANSIT: u8 = 8;
 /// A packet of a flow with several paths, or its ACK or NAK: the path has a number.
 pub(crate) const SPREAD: u8 = 16;
+/// An ACK or NAK whose `extra` is a selective acknowledgement, which has what else the packet carries.
+pub(crate) const SELECTIVE: u8 = 32;
 /// Flags that are free.
-const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT | SPREAD);
+const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT | SPREAD | SELECTIVE);
 
 /// Bits of [`Packet::stamp`] that the echo of an ACK or NAK takes: 281 s of picoseconds. The upper 16 are free in ACKs
 /// and NAKs, for a second number beside the cumulative one.
@@ -169,7 +173,7 @@ impl TableRoute {
 
 // The budget of a packet. A number of 16 bits for the path is in `route`, or in the route memory where a cursor ends.
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
-const _: () = assert!(FREE_FLAGS.count_ones() == 3, "three of eight flags are free");
+const _: () = assert!(FREE_FLAGS.count_ones() == 2, "two of eight flags are free");
 const _: () = assert!(u64::BITS - ECHO_BITS == 16, "an ACK has room for a second number of 16 bits");
 
 /// Telemetry of a path, in path order, as schemes read and write it.

@@ -41,8 +41,8 @@ pub struct FlowRecord {
     pub packets_sent: u64,
     /// Those of `packets_sent` that were sent before.
     pub packets_retransmitted: u64,
-    /// How often its sender's retransmission timer ran out.
-    pub timeouts: u32,
+    /// What recovery from losses did at both ends.
+    pub recovery: RecoveryRecord,
     /// Its data packets and ACKs that the network dropped, for whatever reason.
     pub lost: u64,
     /// Data packets that reached the receiver with a congestion mark.
@@ -55,6 +55,21 @@ pub struct FlowRecord {
     pub detours: u32,
     /// Paths of its packets.
     pub path: Paths,
+}
+
+/// What recovery from losses did, beside packets sent again, until all was delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecoveryRecord {
+    /// How often the retransmission timer of the sender ran out.
+    pub timeouts: u32,
+    /// NAKs that the receiver sent.
+    pub naks: u32,
+    /// Data packets that the receiver had already: they were sent again without need.
+    pub duplicates: u32,
+    /// Packets that reached the receiver without their payload, which a switch had cut off.
+    pub trimmed: u32,
+    /// Most packets that the receiver held at once beyond the first one missing.
+    pub held_packets_max: u32,
 }
 
 /// Paths of a flow's packets, each as its egress ports from the sender's NIC on.
@@ -268,6 +283,8 @@ pub struct Counters {
     pub drops_lossless: u64,
     /// Packets of lossy classes that found no room.
     pub drops_lossy: u64,
+    /// Data packets whose payload a switch has cut off, because their class had no room.
+    pub packets_trimmed: u64,
     /// Lost on the wire at random, by a failed link or by a watchdog.
     pub drops_fault: u64,
     /// Retransmission timers that ran out.
@@ -310,6 +327,7 @@ impl Counters {
             refresh_frames,
             drops_lossless,
             drops_lossy,
+            packets_trimmed,
             drops_fault,
             timeouts,
             deadlocks,

@@ -440,6 +440,8 @@ pub enum Resend {
 pub enum Loss {
     /// Its receiver said so.
     Nak,
+    /// A switch has cut off the payload of a packet, and its receiver said so.
+    Trimmed,
     /// [`HostSettings::retransmit_timeout`](crate::network::plan::HostSettings::retransmit_timeout) ran out.
     Timeout,
 }

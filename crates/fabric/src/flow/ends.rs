@@ -3,6 +3,7 @@
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
 use crate::contract::packet::Ecn;
+use crate::contract::record::RecoveryRecord;
 use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::pacing::Pacing;
 use crate::flow::transport::messages::Cut;
@@ -96,6 +97,8 @@ pub struct Receiver<Np> {
     pub backward: bool,
     pub delivered_at: Option<Time>,
     pub marked: u64,
+    /// Without timeouts, which the sender counts.
+    pub recovery: RecoveryRecord,
 }
 
 /// What a flow is, the paths it has, and what its record counts.

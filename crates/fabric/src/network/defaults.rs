@@ -2,7 +2,7 @@
 
 use crate::network::plan::{
     AckClass, AckPath, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler, NicSettings,
-    PfcResponse, PfcSettings, Plan, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
+    PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
 
@@ -46,6 +46,7 @@ impl Default for SwitchSettings {
         SwitchSettings {
             buffer_bytes: 12_000_000,
             count_passing: false,
+            trim_bytes: None,
             pfc: PfcSettings::default(),
             pfc_response: PfcResponse::default(),
             watchdog: None,
@@ -82,6 +83,7 @@ impl Default for HostSettings {
             notify_delay: Span::ZERO,
             nak_interval: Span::from_us(500),
             retransmit_timeout: Span::from_ms(10),
+            recovery: Recovery::GoBackN,
             pfc_response: PfcResponse::default(),
             nic: NicSettings::default(),
         }

@@ -11,6 +11,7 @@ pub mod pieces;
 pub mod plan;
 pub(crate) mod probe;
 pub(crate) mod rates;
+mod recovery;
 pub mod response;
 pub mod route;
 pub(crate) mod rows;

@@ -6,6 +6,7 @@
 pub use crate::buffer::Rule;
 pub use crate::network::forwarding::{Forwarding, NextHopRule, PathRule};
 pub use crate::network::probe::{Probe, ProbeTarget};
+pub use crate::network::recovery::{Irn, Recovery, Sack};
 pub use crate::network::response::PfcResponse;
 use xoff_engine::{BitRate, Span, Time, TimeResolution};
 
@@ -216,6 +217,8 @@ pub struct SwitchSettings {
     /// A packet that finds its egress idle counts for its ingress for that instant, as if it had
     /// waited; otherwise it passes without being counted.
     pub count_passing: bool,
+    /// Frame bytes that are left of a data packet of a lossy class that finds no room; `None`: such packets are dropped.
+    pub trim_bytes: Option<u16>,
     /// For its lossless classes.
     pub pfc: PfcSettings,
     /// Until its ports obey a PAUSE.
@@ -409,6 +412,8 @@ pub struct HostSettings {
     /// Go back to the oldest unacknowledged packet after this long without progress (and never
     /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
+    /// How its RoCE flows recover from losses; the same at all hosts.
+    pub recovery: Recovery,
     /// Until its port obeys a PAUSE.
     pub pfc_response: PfcResponse,
     /// How flows share its link.

@@ -98,7 +98,9 @@ impl<S: Scheme> Part<S> {
     fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         let entry = &self.flows.entries[packet.flow];
         let host = match packet.kind {
-            Kind::Data if entry.receiver != ReceiverId::NONE => self.flows.receivers[entry.receiver].host,
+            Kind::Data | Kind::Trimmed if entry.receiver != ReceiverId::NONE => {
+                self.flows.receivers[entry.receiver].host
+            }
             Kind::Ack | Kind::Nak | Kind::Notification if entry.sender != SenderId::NONE => {
                 self.flows.senders[entry.sender].host
             }

@@ -16,16 +16,18 @@ pub mod remote;
 pub mod route_storage;
 mod scan;
 pub(crate) mod seen;
+pub(crate) mod selective;
 mod shaper;
 pub(crate) mod state;
 mod switch;
 mod tap;
 mod transport;
+mod trimming;
 mod voq;
 mod watchdog;
 
 use crate::buffer::{Buffer, Ingress};
-use crate::contract::packet::{BACKWARD, Kind, Packet};
+use crate::contract::packet::{BACKWARD, Kind, Packet, SELECTIVE};
 use crate::contract::record::{ClassReport, Counters, PortReport};
 use crate::contract::scheme::{Format, Scheme};
 use crate::id::{CpId, FlowEntryId, FlowStateId, HostId, PortId, QueueId, ReceiverId, SenderId, SwitchId};
@@ -517,7 +519,10 @@ impl<S: Scheme> Part<S> {
 
     #[inline(never)]
     fn release_cargo(&mut self, packet: &Packet) {
-        if packet.kind == Kind::Notification || packet.carries_feedback() {
+        if packet.flags & SELECTIVE != 0 {
+            let (_, inner) = self.unpack_selective(packet);
+            self.release_extra(&inner);
+        } else if packet.kind == Kind::Notification || packet.carries_feedback() {
             self.flows.feedback.remove(packet.extra);
         } else {
             self.flows.int.release(packet);

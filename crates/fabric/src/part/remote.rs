@@ -1,11 +1,12 @@
 //! Packets that leave a part for another. The part that receives a packet stores it while it is in flight.
 
 use crate::contract::control::SwitchControl;
-use crate::contract::packet::{BACKWARD, Kind, NO_EXTRA, Packet, TableRoute};
+use crate::contract::packet::{BACKWARD, Kind, NO_EXTRA, Packet, SELECTIVE, TableRoute};
 use crate::contract::scheme::Scheme;
 use crate::id::{FlowEntryId, PortId};
 use crate::node::port::{BOUNDARY, InFlight};
 use crate::node::stacks::RemoteRecords;
+use crate::part::selective::SelectiveCargo;
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Span, Table, Time};
 
@@ -56,6 +57,8 @@ const SPARE: usize = 1 << 13;
 enum Payload<S: Scheme> {
     Int(RemoteRecords),
     Feedback(S::Feedback),
+    /// What else its packet carries comes after it.
+    Selective(SelectiveCargo),
     Message(<S::Switch as SwitchControl>::Message),
 }
 
@@ -188,12 +191,18 @@ impl<S: Scheme> Part<S> {
         let exit = self.remote.exits[port_id];
         let (batch, after) = self.remote.batch_to(exit.part, self.now, arrives);
         let mut packet = *packet;
-        if packet.extra != NO_EXTRA {
+        let mut cargo = packet;
+        if packet.flags & SELECTIVE != 0 {
+            let selective = self.flows.selective.remove(packet.extra);
+            batch.payload.push(Payload::Selective(selective));
+            (cargo.extra, cargo.flags) = (selective.extra, packet.flags & !SELECTIVE);
+        }
+        if cargo.extra != NO_EXTRA {
             batch.payload.push(match packet.kind {
-                Kind::Neighbour => Payload::Message(self.voq_switches.take_message(packet.extra)),
-                Kind::Notification => Payload::Feedback(self.flows.feedback.remove(packet.extra)),
-                _ if packet.carries_feedback() => Payload::Feedback(self.flows.feedback.remove(packet.extra)),
-                _ => Payload::Int(self.flows.int.take_away(&packet)),
+                Kind::Neighbour => Payload::Message(self.voq_switches.take_message(cargo.extra)),
+                Kind::Notification => Payload::Feedback(self.flows.feedback.remove(cargo.extra)),
+                _ if cargo.carries_feedback() => Payload::Feedback(self.flows.feedback.remove(cargo.extra)),
+                _ => Payload::Int(self.flows.int.take_away(&cargo)),
             });
         }
         if !packet.kind.is_link_local() {
@@ -232,14 +241,32 @@ impl<S: Scheme> Part<S> {
         (1..count).map(move |number| Time::from_ps(start.ps() + number * step))
     }
 
+    /// Stores what a packet carries.
+    #[inline(always)]
+    fn put_cargo(&mut self, cargo: Payload<S>, packet: &mut Packet) {
+        match cargo {
+            Payload::Message(message) => packet.extra = self.voq_switches.put_message(message),
+            Payload::Feedback(feedback) => packet.extra = self.flows.feedback.insert(feedback),
+            Payload::Int(records) => self.flows.int.insert(&records, packet),
+            Payload::Selective(cargo) => packet.extra = self.flows.selective.insert(cargo),
+        }
+    }
+
     fn empty(&mut self, batch: &mut Batch<S>) {
         let mut payload = batch.payload.drain(..);
         for Item { port: port_id, after, packet } in &mut batch.items {
             if packet.extra != NO_EXTRA {
-                match payload.next().expect("one each") {
-                    Payload::Message(message) => packet.extra = self.voq_switches.put_message(message),
-                    Payload::Feedback(feedback) => packet.extra = self.flows.feedback.insert(feedback),
-                    Payload::Int(records) => self.flows.int.insert(&records, packet),
+                let mut next = || payload.next().expect("one each");
+                match next() {
+                    Payload::Selective(SelectiveCargo { selective, extra }) => {
+                        packet.extra = extra;
+                        if extra != NO_EXTRA {
+                            self.put_cargo(next(), packet);
+                        }
+                        let cargo = SelectiveCargo { selective, extra: packet.extra };
+                        packet.extra = self.flows.selective.insert(cargo);
+                    }
+                    cargo => self.put_cargo(cargo, packet),
                 }
             }
             if TableRoute::of(packet.route).is_some() {

@@ -14,6 +14,7 @@ use crate::contract::scheme::{Hooks, Scheme, Transit};
 use crate::id::{FlowEntryId, PortId, QueueId};
 use crate::node::port::{DOWN, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LONG_HAUL, Storm};
 use crate::node::shaper::Shaped;
+use crate::part::switch::Admitted;
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Time};
 
@@ -54,11 +55,12 @@ impl<S: Scheme> Part<S> {
         }
         let switch = &self.switches[self.links.ports[gate].switch()];
         let domain = self.plan.nodes[switch.node as usize].domain;
+        let extra = self.look_selective(packet).1.extra;
         let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
         if data {
             self.shape(egress, packet);
         } else {
-            shaped.machine.on_ack(self.now, &self.flows.feedback[packet.extra]);
+            shaped.machine.on_ack(self.now, &self.flows.feedback[extra]);
             self.pump(flow);
         }
         data
@@ -66,7 +68,7 @@ impl<S: Scheme> Part<S> {
 
     /// Takes a data packet into its flow's queue.
     fn shape(&mut self, egress: PortId, packet: &mut Packet) {
-        if !self.admit(egress, packet) {
+        if self.admit(egress, packet) != Admitted::Stored {
             self.lose(packet);
             return;
         }

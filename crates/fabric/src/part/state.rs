@@ -10,6 +10,7 @@ use crate::network::route::Routes;
 use crate::node::port::{InFlight, LinkTypes, Port, Queue, QueueHistory};
 use crate::part::FlowEvent;
 use crate::part::route_storage::RouteStorage;
+use crate::part::selective::SelectiveCargo;
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::{Key, Pool, Rng, Slab, Table, Time};
@@ -122,6 +123,7 @@ pub(crate) struct Flows<S: Scheme> {
     pub(crate) flows_by_id: HashMap<u32, FlowEntryId>,
     pub(crate) int: crate::node::stacks::Stacks,
     pub(crate) feedback: Slab<u32, S::Feedback>,
+    pub(crate) selective: Slab<u32, SelectiveCargo>,
 }
 
 /// Routes, and the paths that flows take in this part.

@@ -20,6 +20,16 @@ use crate::node::switch::Switch;
 use crate::part::{Part, kind};
 use xoff_engine::{Table, Time};
 
+/// What becomes of a packet that asks for room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub(crate) enum Admitted {
+    Stored,
+    /// Its payload is to be cut off.
+    Trimmed,
+    Lost,
+}
+
 /// Egress queue as the buffer of its switch sees it.
 struct EgressNow<'a> {
     port: PortId,
@@ -79,9 +89,10 @@ impl<S: Scheme> Part<S> {
             self.transmit_here(egress, packet);
             return;
         }
-        if !self.admit(egress, packet) {
-            self.lose(packet);
-            return;
+        match self.admit(egress, packet) {
+            Admitted::Stored => {}
+            Admitted::Trimmed => return self.trim(ingress, egress, packet),
+            Admitted::Lost => return self.lose(packet),
         }
         if self.links.ports[egress].flags & (EAGER | CHECKS) != 0 {
             self.take_in_order(egress, packet);
@@ -122,13 +133,13 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Takes a packet into the buffer, or says no. Pauses the upstream of an ingress that is above XOFF.
+    /// Takes a packet into the buffer, or not. Pauses the upstream of an ingress that is above XOFF.
     #[inline]
-    pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> bool {
+    pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> Admitted {
         let port = &self.links.ports[egress];
         let switch_id = port.switch();
         if (port.has(DOWN) || self.switches[switch_id].storms > 0) && self.takes_nothing(egress, packet.class) {
-            return false;
+            return Admitted::Lost;
         }
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let arrival = Arrival {
@@ -146,20 +157,23 @@ impl<S: Scheme> Part<S> {
             },
         };
         match buffer.admit(&arrival) {
-            Admission::Stored => true,
+            Admission::Stored => Admitted::Stored,
             Admission::AboveXoff { rises } => {
                 let ingress = ports[usize::from(packet.ingress)];
                 self.ask_pause(ingress, packet.class, rises);
-                true
+                Admitted::Stored
             }
             Admission::Dropped => {
+                if self.trimmed_bytes(egress, packet).is_some() {
+                    return Admitted::Trimmed;
+                }
                 self.egress.history_mut(QueueId::of(egress, packet.class, self.classes)).drops += 1;
                 self.counters.drops_lossy += 1;
-                false
+                Admitted::Lost
             }
             Admission::Refused => {
                 self.refuse(switch_id, packet);
-                false
+                Admitted::Lost
             }
         }
     }

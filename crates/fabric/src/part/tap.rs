@@ -4,9 +4,10 @@
 //! packet's own 32 bytes (its flow, telemetry, the words of a scheme, why it was marked) is looked up
 //! here, once, and copied into a record; the records are drained like all others.
 
-use crate::contract::capture::{Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place, Reply};
+use crate::contract::capture::{Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place, Reply, SelectiveReply};
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{Format, Scheme};
+use crate::flow::transport::Selective;
 use crate::id::{FlowEntryId, PortId};
 use crate::node::port::{AT_HOST, CAPTURED};
 use crate::node::tap::{MARKS, PacketName, Tap};
@@ -69,7 +70,7 @@ impl<S: Scheme> Part<S> {
 
     fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
         match packet.kind {
-            Kind::Data => Body::Data(self.data_of(packet)),
+            Kind::Data | Kind::Trimmed => Body::Data(self.data_of(packet)),
             Kind::Ack | Kind::Nak => Body::Reply(self.reply_of(packet)),
             Kind::Notification => {
                 let flow = self.flow_name(packet.flow);
@@ -120,6 +121,7 @@ impl<S: Scheme> Part<S> {
             },
             sent_at: packet.stamp,
             resent: packet.flags & RESENT != 0,
+            whole_frame_bytes: (packet.kind == Kind::Trimmed).then(|| sender.frame_bytes(packet.psn)),
             asks_ack: packet.flags & ASKS_ACK != 0,
             format: self.format_of(&flow),
             int: self.stack_of(packet),
@@ -128,6 +130,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn reply_of(&self, packet: &Packet) -> Reply {
+        let (selective, packet) = self.look_selective(packet);
         let flow = self.flow_name(packet.flow);
         let sender = &self.flows.senders[self.flows.entries[packet.flow].sender];
         let scheme = &self.schemes[usize::from(flow.scheme)];
@@ -141,8 +144,9 @@ impl<S: Scheme> Part<S> {
             sent_at: packet.stamp,
             echoes_mark: packet.ecn != sender.ecn,
             format: self.format_of(&flow),
-            int: self.stack_of(packet),
+            int: self.stack_of(&packet),
             content: carries.then(|| scheme.frame_content(&self.flows.feedback[packet.extra])),
+            selective: selective.map(|Selective { psn, received }| SelectiveReply { psn, received }),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SPREAD, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT};
+use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
-use crate::flow::transport::{Ack, Answer, Arrival, Echo, Taken};
+use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
 use crate::part::{FlowEvent, Part, kind};
@@ -24,6 +25,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn host_receive(&mut self, port_id: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Data => self.on_data(packet),
+            Kind::Trimmed => self.on_trimmed(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
             Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {}", port_id.get()),
@@ -47,11 +49,29 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
-        let taken = self.flows.receivers[flow].responder.on_data(self.now, &arrival(packet));
+        let receiver = &mut self.flows.receivers[flow];
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        let taken = receiver.responder.receive(self.now, &arrival(packet), counts);
         if let Some(answer) = taken.earlier {
             self.acknowledge_earlier(flow, &answer);
         }
         self.settle_data(flow, packet, taken);
+    }
+
+    /// A packet without its payload.
+    #[cold]
+    #[inline(never)]
+    fn on_trimmed(&mut self, packet: &Packet) {
+        let flow = self.flows.entries[packet.flow].receiver;
+        let receiver = &mut self.flows.receivers[flow];
+        let Arrival { psn, echo, .. } = arrival(packet);
+        let mut late = RecoveryRecord::default();
+        let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
+        match receiver.responder.on_trimmed(psn, echo, counts) {
+            Some(answer) => self.send_answer(flow, packet, &answer),
+            None => self.packet_gone(packet.flow),
+        }
     }
 
     /// Counts a packet as its transport took it, calls the notification point and sends the answer.
@@ -141,6 +161,9 @@ impl<S: Scheme> Part<S> {
         };
         if feeds_back_in_acks {
             self.put_ack_feedback(flow, &mut ack);
+        }
+        if let Some(selective) = answer.ack.selective {
+            self.pack_selective(&mut ack, selective);
         }
         if answer.ack.nak {
             self.counters.naks_sent += 1;
@@ -233,6 +256,23 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
+        if packet.flags & SELECTIVE != 0 {
+            self.on_selective_ack(packet);
+        } else {
+            self.take_ack(packet, None);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_selective_ack(&mut self, packet: &Packet) {
+        let (selective, packet) = self.unpack_selective(packet);
+        self.take_ack(&packet, Some(selective));
+    }
+
+    /// An ACK or NAK, and what it says of single packets.
+    #[inline(always)]
+    fn take_ack(&mut self, packet: &Packet, selective: Option<Selective>) {
         let now = self.now;
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
@@ -241,7 +281,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let resent = packet.flags & RESENT != 0;
-        let ack = Ack { expected: packet.psn, selective: None, nak: packet.kind == Kind::Nak, resent };
+        let ack = Ack { expected: packet.psn, selective, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {
             sender.rp.on_feedback(now, &self.flows.feedback[packet.extra]);
@@ -261,6 +301,10 @@ impl<S: Scheme> Part<S> {
             resent,
         });
         if let Some(loss) = progress.lost {
+            if loss == Loss::Trimmed {
+                // A queue was full: as much as a notification says.
+                sender.rp.on_congested(now);
+            }
             sender.rp.on_loss(now, loss);
             self.path_lost(flow);
         }
@@ -405,10 +449,11 @@ impl<S: Scheme> Part<S> {
             sender.rp.on_timer(now);
         }
         if sender.requester.seq.deadline <= now {
-            sender.requester.on_timeout();
-            sender.rp.on_loss(now, Loss::Timeout);
-            self.path_lost(flow);
-            self.count_timeout(flow);
+            if sender.requester.on_timeout(now) {
+                sender.rp.on_loss(now, Loss::Timeout);
+                self.path_lost(flow);
+                self.count_timeout(flow);
+            }
             self.after_rp(flow);
             self.try_to_send(flow);
         } else {

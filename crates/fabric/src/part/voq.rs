@@ -14,6 +14,7 @@ use crate::contract::scheme::{Hooks, Scheme};
 use crate::id::{FlowEntryId, PortId, QueueId, SwitchId};
 use crate::node::port::{AT_HOST, DOWN, FREE_PENDING, HAS_SHAPED_WAITERS, HAS_VOQS};
 use crate::node::voq::{View, VoqSwitch, VoqSwitches, Voqs};
+use crate::part::switch::Admitted;
 use crate::part::{Part, kind, port_named};
 use xoff_engine::{Fifo, Time};
 
@@ -130,7 +131,7 @@ impl<S: Scheme> Part<S> {
     /// A packet that may not pass waits at its input.
     #[inline(never)]
     fn wait_at_input(&mut self, switch: SwitchId, egress: PortId, packet: &Packet, mut lane: Lane) {
-        if !self.admit(egress, packet) {
+        if self.admit(egress, packet) != Admitted::Stored {
             self.lose(packet);
             return;
         }

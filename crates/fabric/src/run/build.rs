@@ -296,6 +296,7 @@ impl<S: Scheme> Part<S> {
                 flows_by_id: Default::default(),
                 int: Stacks::new(precision(formats), &layout.rates),
                 feedback: Slab::default(),
+                selective: Slab::default(),
             },
             voq_switches: Default::default(),
             shapers: Default::default(),

@@ -5,7 +5,7 @@
 //! another part begins with the port it is entered from, so that it can be walked backwards, and before that
 //! with the same two words. A path of a flow that has several carries its number at both ends ([`Ends`]).
 
-use crate::contract::record::FlowRecord;
+use crate::contract::record::{FlowRecord, RecoveryRecord};
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
@@ -273,7 +273,7 @@ impl<S: Scheme> World<S> {
             base_rtt: details.base_rtt,
             packets_sent: sender.packets_sent,
             packets_retransmitted: details.packets_retransmitted,
-            timeouts: details.timeouts,
+            recovery: RecoveryRecord { timeouts: details.timeouts, ..receiver.recovery },
             lost: details.lost,
             marked: receiver.marked,
             notifications: details.notifications,

@@ -1,12 +1,13 @@
 //! How a flow begins: its number, its packets, its path, its three machines.
 
 use crate::contract::packet::{SPREAD, TRANSIT};
+use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
 use crate::flow::identity::{self, FlowEntry};
 use crate::flow::pacing::{Pacing, SendState};
-use crate::flow::transport::{Requester, Responder, Stream};
+use crate::flow::transport::{Conditions, Requester, Responder, Stream};
 use crate::id::{FlowEntryId, FlowStateId, ReceiverId, SenderId, SourceId};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
@@ -223,10 +224,16 @@ impl<S: Scheme> World<S> {
     ) -> Sender<S::Rp> {
         let host = self.layout.host_at(spec.src);
         let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
-        let (settings, responder) = (self.state.plan.host(spec.src), self.state.plan.host(spec.dst));
-        // A round trip is not a loss, however long: the timer never undercuts a few of them.
-        let rto = settings.retransmit_timeout.max(path_info.base_rtt * 4);
-        let mut requester = Requester::new(&packets.format, responder, rto, packets.stream());
+        let conditions = Conditions {
+            format: &packets.format,
+            sender: self.state.plan.host(spec.src),
+            receiver: self.state.plan.host(spec.dst),
+            base_rtt: path_info.base_rtt,
+            max_bdp_bytes: self.max_bdp_bytes,
+            full_wire_bytes: path_info.exchange.data_wire_bytes,
+            lossless: self.state.plan.classes.list[usize::from(spec.class)].lossless,
+        };
+        let mut requester = Requester::new(&conditions, packets.stream());
         requester.seq.stranded = path_info.stranded;
         if let Some(bytes) = spec.offered_bytes {
             requester.seq.offer(bytes);
@@ -284,6 +291,7 @@ impl<S: Scheme> World<S> {
             backward: path_info.way.backward,
             delivered_at: None,
             marked: 0,
+            recovery: RecoveryRecord::default(),
         }
     }
 

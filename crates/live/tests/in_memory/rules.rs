@@ -90,6 +90,27 @@ fn a_few_lost_frames() {
     assert!(live.counters.drops_fault > 3 && live.counters.data_packets_retransmitted > 30);
 }
 
+/// Selective recovery: NACKs and bitmaps come through bytes, and what follows is the same.
+#[test]
+fn a_few_lost_frames_with_selective_recovery() {
+    for (recovery, scheme) in [("irn", "none"), ("irn-rewind", "none"), ("sack", "none"), ("sack", "hpcc")] {
+        let text = with_loss("0.01", 1).replace("[host]\n", &format!("[host]\nrecovery = \"{recovery}\"\n"));
+        let loaded = loaded(&text, Some(scheme));
+        let (live, simulated) = (live(&loaded), simulated(&loaded));
+        live.is_whole(recovery);
+        apart(&live, &simulated).is_below(if scheme == "none" { EQUAL } else { 0.01 }, recovery);
+        let of = |kept: &Kept| {
+            let Counters { drops_fault, naks_sent, timeouts, data_packets_retransmitted, .. } = kept.counters;
+            let held: Vec<_> = kept.flows.iter().map(|flow| flow.recovery).collect();
+            (drops_fault, naks_sent, timeouts, data_packets_retransmitted, held)
+        };
+        if scheme == "none" {
+            assert_eq!(of(&live), of(&simulated), "{recovery}");
+        }
+        assert!(live.counters.drops_fault > 3 && live.counters.data_packets_retransmitted > 0, "{recovery}");
+    }
+}
+
 /// With many, the order of two frames decides which of them is lost, and runs differ: over several seeds they do not.
 #[test]
 fn many_lost_frames() {

@@ -80,6 +80,9 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "buffer": Bytes = "12MB", "Shared packet buffer";
         "count_passing": Flag = false,
             "A packet that finds its egress idle counts for its ingress for that instant, as if it had waited";
+        "trim": Flag = false,
+            "A data packet of a lossy class that finds no room goes on without its payload, in the control class, and its receiver sends a NACK", only "with recovery = \"sack\" and a lossy class beside the control class";
+        "trim_size": Bytes = "64B", "Frame that is left of a trimmed packet", only "with trim = true";
         "pfc": Table, "Priority flow control", only "where a class is lossless";
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";
         "watchdog": Table, "PFC storm watchdog; off unless this table is there", only "where a class is lossless";
@@ -127,16 +130,25 @@ pub(super) const SECTIONS: &[Section] = sections! {
     ["host"] "How hosts behave" {
         "mtu": Bytes = "1KB", "Payload of a full packet, at most 9216 bytes";
         "ack_every": Count = 1,
-            "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send). A sender with a window asks at least four times in it, and its window leaves room for packets that have arrived and wait for the ACK of another; with `scheduler = \"scan\"` it does neither";
+            "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send). A sender with a window asks at least four times in it, and its window leaves room for packets that have arrived and wait for the ACK of another; with `scheduler = \"scan\"` it does neither", only GO_BACK_N;
         "ack_class": OneOf(ACK_CLASS) = "control",
             "The class ACKs travel in: the control class, or that of their data";
         "ack_path": OneOf(ACK_PATH) = "ecmp",
             "ACKs take an ECMP path of their own, or retrace the data's", only "in [host]";
         "ack_delay": Time = "0ps", "From a packet's arrival to its ACK entering the NIC's queue";
         "notify_delay": Time = "0ps", "From the decision to notify to the notification entering the NIC's queue";
-        "nak_interval": Time = "500us", "Repeat a NAK for the same packet no sooner than this";
+        "nak_interval": Time = "500us", "Repeat a NAK for the same packet no sooner than this", only GO_BACK_N;
         "retransmit_timeout": Time = "10ms",
-            "Go back to the oldest unacknowledged packet after this long without progress (never sooner than four base round trips)";
+            "Go back to the oldest unacknowledged packet after this long without progress (never sooner than four base round trips); the timer of each packet with recovery = \"sack\", doubled with each copy, and IRN's in a lossless class";
+        "recovery": OneOf(RECOVERY) = "go-back-n",
+            "How RoCE flows recover from losses: the receiver discards packets out of order and the sender goes back; or IRN, whose receiver keeps them and whose sender resends what is missing and nothing else; \"irn-rewind\" follows another simulator, whose sender goes back and skips what is acknowledged selectively; or \"sack\", selective acknowledgements as in Ultra Ethernet, for packets in any order", only "in [host]";
+        "recovery_window": Either(&[Bytes, Choice(&["auto"])]) = "auto",
+            "Payload that may be sent and not acknowledged in order; \"auto\" is one bandwidth-delay product of the longest path", only IRN;
+        "rto_low": Time = "100us",
+            "Timeout while at most three packets are outstanding, in a lossy class (never sooner than four base round trips)", only IRN;
+        "ack_bytes": Bytes = "16.384KB",
+            "Payload that one ACK acknowledges, where nothing asks for one sooner", only "in [host] with recovery = \"sack\"";
+        "rto_high": Time = "320us", "And while more are", only IRN;
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";
         "data_header": Bytes = "62B", "Headers and FCS of a data packet", only "in [host]";
         "ack_size": Bytes = "66B", "Frame of an ACK", only "in [host]";
@@ -231,6 +243,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
     ["output.colours"] "In which colours figures draw schemes; every key is a scheme as --schemes names it, every value red, green and blue in hexadecimal, \"#0072B2\"" {}
 };
 
+const GO_BACK_N: &str = "with recovery = \"go-back-n\"";
+const IRN: &str = "in [host] with recovery = \"irn\" or \"irn-rewind\"";
 const STAR: &str = "with kind = \"star\"";
 const DUMBBELL: &str = "with kind = \"dumbbell\"";
 const CHAIN: &str = "with kind = \"chain\"";

@@ -2,7 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Ecmp, NextHops, ResumeAt, Rule, Service, SetAside, Ties, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Ecmp, Irn, NextHops, Recovery, ResumeAt, Rule, Sack, Service, SetAside, Ties,
+    WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -39,6 +40,13 @@ pub(crate) const ACK_CLASS: Words<AckClass> = &[("control", AckClass::Control), 
 pub(crate) const ACK_PATH: Words<AckPath> = &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)];
 pub(crate) const INFLIGHT_CAP: Words<Option<bool>> =
     &[("none", None), ("longest-bdp", Some(true)), ("path-bdp", Some(false))];
+/// Settings of a recovery are read from keys of their own.
+pub(crate) const RECOVERY: Words<Recovery> = &[
+    ("go-back-n", Recovery::GoBackN),
+    ("irn", Recovery::Irn(Irn::PAPER)),
+    ("irn-rewind", Recovery::IrnRewind(Irn::PAPER)),
+    ("sack", Recovery::Sack(Sack::UEC)),
+];
 
 // [topology]
 pub(crate) const CORE_WIRING: Words<CoreWiring> = &[("grouped", CoreWiring::Grouped), ("full", CoreWiring::Full)];

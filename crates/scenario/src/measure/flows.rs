@@ -151,7 +151,7 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         "marked" => (Of::Total(|flow| flow.marked, 1.0), ""),
         "notifications" => (Of::Total(|flow| flow.notifications, 1.0), ""),
         "retransmissions" => (Of::Total(|flow| flow.packets_retransmitted, 1.0), ""),
-        "timeouts" => (Of::Total(|flow| flow.timeouts.into(), 1.0), ""),
+        "timeouts" => (Of::Total(|flow| flow.recovery.timeouts.into(), 1.0), ""),
         "packets" => (Of::Total(|flow| flow.packets_sent, 1.0), ""),
         "rerouted-share" => (Of::DetouredShare, ""),
         _ => {

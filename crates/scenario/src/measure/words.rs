@@ -27,6 +27,7 @@ pub(super) const COUNTERS: &[(&str, Count)] = &[
     ("drops_lossless", |c| c.drops_lossless),
     ("drops_lossy", |c| c.drops_lossy),
     ("drops_fault", |c| c.drops_fault),
+    ("packets_trimmed", |c| c.packets_trimmed),
     ("timeouts", |c| c.timeouts),
     ("deadlocks", |c| c.deadlocks),
     ("watchdog_storms", |c| c.watchdog_storms),

@@ -58,7 +58,7 @@ fn tcp_newreno_8_2_a_single_loss_is_sent_again_once() {
         let world = with_losses(60, &[just(arrival(lost))], &[]);
         let record = &world.flows[0];
         assert_eq!(world.counters.drops_fault, 1);
-        assert_eq!((record.packets_retransmitted, record.timeouts), (1, 0), "segment {lost}");
+        assert_eq!((record.packets_retransmitted, record.recovery.timeouts), (1, 0), "segment {lost}");
         assert_eq!((world.counters.naks_sent, world.counters.data_packets_discarded), (0, 1), "the lost one alone");
         // 60 segments in windows of 10 and, after the loss, about 5, 6, 7, ...: nine round trips.
         assert!(record.acked_at.unwrap() < Time::from_us(1500), "{:?}", record.acked_at);
@@ -69,7 +69,7 @@ fn tcp_newreno_8_2_a_single_loss_is_sent_again_once() {
 fn tcp_newreno_8_3_two_losses_in_a_window_need_no_timeout() {
     let world = with_losses(60, &[just(arrival(0)), just(arrival(4))], &[]);
     let record = &world.flows[0];
-    assert_eq!((record.packets_retransmitted, record.timeouts), (2, 0));
+    assert_eq!((record.packets_retransmitted, record.recovery.timeouts), (2, 0));
     assert!(record.acked_at.unwrap() < Time::from_us(2000), "{:?}", record.acked_at);
 }
 
@@ -79,14 +79,14 @@ fn tcp_newreno_8_5_a_lost_window_costs_one_timeout_of_200_ms() {
     let lost_until = |until| with_losses(100, &[(arrival(10), until)], &[]);
     let world = lost_until(Time::from_ms(5));
     let record = &world.flows[0];
-    assert_eq!((world.counters.drops_fault, record.timeouts, world.counters.timeouts), (20, 1, 1));
+    assert_eq!((world.counters.drops_fault, record.recovery.timeouts, world.counters.timeouts), (20, 1, 1));
     assert_eq!(record.packets_retransmitted, 20);
     let done = record.delivered_at.unwrap();
     assert!(done > Time::from_ms(200) && done < Time::from_ms(202), "{done}");
     // The first retransmission is lost too: 200 ms, and 400 ms more.
     let world = lost_until(Time::from_ms(300));
     let record = &world.flows[0];
-    assert_eq!((record.timeouts, record.packets_retransmitted), (2, 21));
+    assert_eq!((record.recovery.timeouts, record.packets_retransmitted), (2, 21));
     let done = record.delivered_at.unwrap();
     assert!(done > Time::from_ms(600) && done < Time::from_ms(602), "{done}");
 }
@@ -103,7 +103,7 @@ fn tcp_newreno_6_delayed_acks_halve_the_acks_and_never_stall() {
     assert!(done > Time::from_ms(40) && done < Time::from_ms(43), "{done}");
     // A hole is reported at once all the same.
     let holed = with_losses(60, &[just(arrival(3))], &texts);
-    assert_eq!((holed.flows[0].timeouts, holed.flows[0].packets_retransmitted), (0, 1));
+    assert_eq!((holed.flows[0].recovery.timeouts, holed.flows[0].packets_retransmitted), (0, 1));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn tcp_newreno_6_reordering_is_no_loss_but_may_look_like_one() {
         assert_eq!(world.check_conservation(), Ok(()));
         let record = world.flows.remove(0);
         assert_eq!(record.delivered_bytes, 20_000_000);
-        assert_eq!((world.counters.drops_fault, world.counters.naks_sent, record.timeouts), (0, 0, 0));
+        assert_eq!((world.counters.drops_fault, world.counters.naks_sent, record.recovery.timeouts), (0, 0, 0));
         assert_eq!(world.counters.data_packets_discarded, record.packets_retransmitted, "nothing was lost");
         record.packets_retransmitted
     };

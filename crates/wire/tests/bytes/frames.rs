@@ -59,6 +59,7 @@ pub fn data(format: Format) -> Data {
         first_frame_bytes: 1062,
         sent_at: Time::from_us(3),
         resent: false,
+        whole_frame_bytes: None,
         asks_ack: true,
         format,
         int: format.int.then(|| Box::new(stack())),
@@ -79,6 +80,7 @@ pub fn reply(format: Format) -> Reply {
         format,
         int: format.int.then(|| Box::new(stack())),
         content: None,
+        selective: None,
     }
 }
 

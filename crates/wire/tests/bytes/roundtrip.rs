@@ -3,7 +3,7 @@
 use crate::frames::*;
 use proptest::prelude::*;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::capture::{Body, PfcClass, Place};
+use xoff_fabric::capture::{Body, Data, PfcClass, Place, SelectiveReply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{Format, Transport};
@@ -109,8 +109,10 @@ proptest! {
         echoes_mark: bool,
         expected: u32,
         expected_byte: u64,
+        selective in proptest::option::of((0..1u32 << 24, prop_oneof![Just(0u64), any::<u64>()])),
     ) {
         let mut written = reply(format);
+        written.selective = selective.map(|(psn, received)| SelectiveReply { psn, received });
         written.flow = flow(id, format.transport);
         (written.nak, written.complete, written.echoes_mark) = (nak, complete, echoes_mark);
         (written.expected, written.expected_byte) = (expected, expected_byte);
@@ -139,6 +141,7 @@ proptest! {
             false => (RoceKind::Ack { complete, echo }, 1),
         };
         prop_assert_eq!(read.what, what);
+        prop_assert_eq!(read.selective.map(|of| (of.psn, of.received)), selective);
         prop_assert_eq!(near(read.psn, expected.wrapping_sub(77)).wrapping_add(missing), expected);
     }
 
@@ -279,4 +282,16 @@ fn an_echo_gives_the_field_of_the_packet_that_is_answered() {
     assert_eq!(Echo::Unmarked.ecn(Ecn::Ect0), Ecn::Ect0);
     assert_eq!(Echo::Ce.ecn(Ecn::Ect1), Ecn::Ce);
     assert_eq!((Echo::Other.ecn(Ecn::Ect1), Echo::Other.ecn(Ecn::Ect0)), (Ecn::Ect0, Ecn::Ect1));
+}
+
+#[test]
+fn a_trimmed_packet_keeps_its_headers() {
+    let whole = bytes(&frame(DATA, Ecn::Ect0, 1062, Body::Data(data(Format::default()))));
+    let cut = Data { whole_frame_bytes: Some(1062), ..data(Format::default()) };
+    let cut = bytes(&frame(CONTROL, Ecn::Ect0, 64, Body::Data(cut)));
+    assert_eq!((cut.len(), decode(&cut)), (60, Err(Malformed::Trimmed)));
+    // IP says what is left, UDP what there was; the priority is that of the class it travels in.
+    assert_eq!(u16::from_be_bytes([cut[16], cut[17]]), 46);
+    assert_eq!((cut[15] >> 5, whole[15] >> 5), (6, 3));
+    assert_eq!(cut[26..60], whole[26..60], "addresses, UDP, BTH and what follows");
 }

@@ -1,6 +1,8 @@
 //! Go-back-N, as RoCE has it: a receiver discards what is out of order and names the gap, a sender goes back to it.
 
-use super::{Ack, Arrival, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken};
+use super::{
+    Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken,
+};
 use crate::contract::scheme::{Format, Loss, Transport};
 use crate::network::plan::HostSettings;
 use xoff_engine::{Span, Time};
@@ -17,7 +19,7 @@ impl Requester {
 }
 
 impl RequesterRules for Requester {
-    fn new(_format: &Format) -> Option<Requester> {
+    fn new(_conditions: &Conditions<'_>) -> Option<Requester> {
         Some(Requester)
     }
 
@@ -60,8 +62,9 @@ impl RequesterRules for Requester {
         Progress { lost: Some(Loss::Nak), ..progress }
     }
 
-    fn on_timeout(&mut self, seq: &mut SendSequence) {
+    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
         Requester::go_back(seq);
+        true
     }
 }
 

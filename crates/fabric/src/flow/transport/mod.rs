@@ -4,47 +4,61 @@
 //! [`Responder`] decides what a data packet means and what is answered. Simulated and live NICs drive the same machines
 //! ([decision 0069](../../../../../docs/decisions/0069-transport-is-two-pure-halves.md)).
 //!
-//! A transport is a file with a `Requester` and a `Responder` and a line of the registry below. What all of them
+//! A transport is a file with a `Requester` and a `Responder` and a name in the registry below. What all of them
 //! remember is shared: [`SendSequence`], [`ReceiveSequence`], [`Stream`], [`ReceivedBitmap`].
 
+mod conditions;
 mod go_back_n;
+mod irn;
+mod irn_rewind;
 pub mod messages;
 mod received_bitmap;
+mod sack;
 mod sequence;
 mod stream;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
+pub use conditions::Conditions;
 pub use received_bitmap::ReceivedBitmap;
 pub use sequence::{ReceiveSequence, SendSequence};
 pub use stream::Stream;
 
 use crate::contract::packet::Ecn;
+use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Format, Loss, Outstanding, Resend, Transport};
-use crate::network::plan::HostSettings;
-use xoff_engine::{Span, Time};
+use crate::network::plan::{HostSettings, Recovery};
+use xoff_engine::Time;
 
 /// Declares the rules of both halves, and `each!`, which calls a method of whichever rules a value has. The first
-/// transport whose rules serve a format is taken.
+/// transport whose rules serve a flow is taken, the boxed ones before the one that most flows have.
 macro_rules! transports {
-    ($dollar:tt $($name:ident = $module:ident),* $(,)?) => {
+    ($dollar:tt most $most:ident = $usual:ident; boxed $($name:ident = $module:ident),* $(,)?) => {
         #[derive(Debug)]
         enum SendRules {
+            $most($usual::Requester),
+            Boxed(Box<BoxedRules>),
+        }
+
+        /// Rules that few flows have: a sender has room for a pointer to them.
+        #[derive(Debug)]
+        enum BoxedRules {
             $($name($module::Requester)),*
         }
 
         #[derive(Debug)]
         enum ReceiveRules {
+            $most($usual::Responder),
             $($name($module::Responder)),*
         }
 
         impl SendRules {
-            fn new(format: &Format) -> SendRules {
-                $(if let Some(rules) = $module::Requester::new(format) {
-                    return SendRules::$name(rules);
+            fn new(conditions: &Conditions<'_>) -> SendRules {
+                $(if let Some(rules) = $module::Requester::new(conditions) {
+                    return SendRules::Boxed(Box::new(BoxedRules::$name(rules)));
                 })*
-                unreachable!("every format has a transport")
+                $usual::Requester::new(conditions).map(SendRules::$most).expect("every flow has a transport")
             }
         }
 
@@ -53,14 +67,31 @@ macro_rules! transports {
                 $(if let Some(rules) = $module::Responder::new(format, host) {
                     return ReceiveRules::$name(rules);
                 })*
-                unreachable!("every format has a transport")
+                $usual::Responder::new(format, host).map(ReceiveRules::$most).expect("every flow has a transport")
             }
         }
 
         macro_rules! each {
-            ($dollar of:ident, $dollar value:expr, $dollar rules:ident => $dollar call:expr) => {
+            (send &mut $dollar value:expr, $dollar rules:ident => $dollar call:expr) => {
+                match &mut $dollar value {
+                    SendRules::$most($dollar rules) => $dollar call,
+                    SendRules::Boxed(boxed) => match &mut **boxed {
+                        $(BoxedRules::$name($dollar rules) => $dollar call),*
+                    },
+                }
+            };
+            (send & $dollar value:expr, $dollar rules:ident => $dollar call:expr) => {
+                match & $dollar value {
+                    SendRules::$most($dollar rules) => $dollar call,
+                    SendRules::Boxed(boxed) => match &**boxed {
+                        $(BoxedRules::$name($dollar rules) => $dollar call),*
+                    },
+                }
+            };
+            (receive $dollar value:expr, $dollar rules:ident => $dollar call:expr) => {
                 match $dollar value {
-                    $($dollar of::$name($dollar rules) => $dollar call),*
+                    ReceiveRules::$most($dollar rules) => $dollar call,
+                    $(ReceiveRules::$name($dollar rules) => $dollar call),*
                 }
             };
         }
@@ -68,8 +99,8 @@ macro_rules! transports {
 }
 
 transports! { $
-    Tcp = tcp,
-    GoBackN = go_back_n,
+    most GoBackN = go_back_n;
+    boxed Tcp = tcp, Irn = irn, IrnRewind = irn_rewind, Sack = sack
 }
 
 /// Packet that leaves a requester.
@@ -88,12 +119,34 @@ pub struct Outgoing {
 pub struct Ack {
     /// The responder has all packets below this PSN.
     pub expected: u32,
-    /// A packet beyond `expected` that has arrived too; `None` without selective acknowledgement.
-    pub selective: Option<u32>,
-    /// Packet `expected` is missing.
+    /// What it says of packets beyond `expected`; `None` without selective acknowledgement.
+    pub selective: Option<Selective>,
+    /// NAK: something is missing.
     pub nak: bool,
     /// The packet that caused it was a retransmission.
     pub resent: bool,
+}
+
+/// What an ACK or NAK says of single packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Selective {
+    /// Packet that caused the answer; in the NAK of a trimmed packet it has not arrived.
+    pub psn: u32,
+    /// Packets that have arrived: bit `i` is the packet `i` after the first one beyond `expected`, or after the 63rd
+    /// below `psn` if that is further. A bit that is not set says nothing.
+    pub received: u64,
+}
+
+impl Selective {
+    /// Packet of the first bit of a bitmap.
+    pub(crate) fn first(expected: u32, psn: u32) -> u32 {
+        (expected + 1).max(psn.saturating_sub(63))
+    }
+
+    /// Frame bytes that it takes: flags and the number of a packet, and the bitmap if there is one.
+    pub fn frame_bytes(&self) -> u16 {
+        if self.received == 0 { 4 } else { 12 }
+    }
 }
 
 /// What an ACK, NAK or time-out changed at a requester.
@@ -177,8 +230,8 @@ impl Taken {
 
 /// Rules of a sender.
 trait RequesterRules: Sized {
-    /// Rules for flows of a format; `None` if another transport serves it.
-    fn new(format: &Format) -> Option<Self>;
+    /// Rules for a flow; `None` if another transport serves it.
+    fn new(conditions: &Conditions<'_>) -> Option<Self>;
     /// Headers that its packets have.
     fn headers(&self) -> Transport;
     /// Whether the reaction point finds losses; see [`Requester::recover`].
@@ -196,8 +249,9 @@ trait RequesterRules: Sized {
     /// Takes the next packet. Requires data to send.
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing;
     fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress;
-    /// The deadline of the sequence has passed.
-    fn on_timeout(&mut self, seq: &mut SendSequence);
+    /// The deadline of the sequence has passed. Returns whether packets are held for lost; the timer may have been
+    /// prolonged instead.
+    fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> bool;
     /// Sends again what the reaction point names. Returns whether there is anything.
     fn recover(&mut self, _seq: &mut SendSequence, _resend: Resend) -> bool {
         false
@@ -211,6 +265,10 @@ trait ResponderRules: Sized {
     /// Whether the next packet in order needs these rules.
     fn needs_slow_path(&self) -> bool;
     fn on_data(&mut self, seq: &mut ReceiveSequence, now: Time, data: &Arrival) -> Taken;
+    /// A packet arrived whose payload a switch has cut off. Returns what is answered.
+    fn on_trimmed(&mut self, _seq: &ReceiveSequence, _psn: u32, _echo: Echo) -> Option<Answer> {
+        None
+    }
     /// Time of a delayed ACK; `NEVER` if none waits.
     fn deadline(&self) -> Time {
         Time::NEVER
@@ -233,56 +291,56 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// Requester of a flow whose packets a host of these settings receives.
-    pub fn new(format: &Format, responder: &HostSettings, rto: Span, stream: Stream) -> Requester {
-        Requester { seq: SendSequence::new(ack_every(format, responder), rto, stream), rules: SendRules::new(format) }
+    /// Requester of a flow.
+    pub fn new(conditions: &Conditions<'_>, stream: Stream) -> Requester {
+        let every = ack_every(conditions.format, conditions.receiver);
+        Requester { seq: SendSequence::new(every, conditions.rto(), stream), rules: SendRules::new(conditions) }
     }
 
     /// Headers that its packets have.
     pub fn headers(&self) -> Transport {
-        each!(SendRules, &self.rules, rules => rules.headers())
+        each!(send &self.rules, rules => rules.headers())
     }
 
     /// Returns whether the reaction point finds losses: [`Requester::recover`] is to be called after every hook.
     #[inline]
     pub fn asks_reaction_point(&self) -> bool {
-        each!(SendRules, &self.rules, rules => rules.asks_reaction_point())
+        each!(send &self.rules, rules => rules.asks_reaction_point())
     }
 
     /// Payload that counts against the window.
     #[inline]
     pub fn in_flight_bytes(&self) -> u64 {
-        each!(SendRules, &self.rules, rules => rules.in_flight_bytes(&self.seq))
+        each!(send &self.rules, rules => rules.in_flight_bytes(&self.seq))
     }
 
     /// Returns whether there is something to send, the window aside.
     #[inline]
     pub fn has_data(&self) -> bool {
-        self.seq.next < self.seq.limit()
-            || each!(SendRules, &self.rules, rules => rules.retransmission(&self.seq)).is_some()
+        self.seq.next < self.seq.limit() || each!(send &self.rules, rules => rules.retransmission(&self.seq)).is_some()
     }
 
     /// Returns whether the window lets the next packet go.
     #[inline]
     pub fn may_send(&self) -> bool {
-        each!(SendRules, &self.rules, rules => rules.may_send(&self.seq))
+        each!(send &self.rules, rules => rules.may_send(&self.seq))
     }
 
     /// Takes the next packet, which leaves now. Requires [`Requester::has_data`].
     #[inline]
     pub fn next(&mut self, now: Time) -> Outgoing {
-        each!(SendRules, &mut self.rules, rules => rules.next(&mut self.seq, now))
+        each!(send &mut self.rules, rules => rules.next(&mut self.seq, now))
     }
 
     /// Takes an ACK or NAK.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Progress {
-        each!(SendRules, &mut self.rules, rules => rules.on_ack(&mut self.seq, now, ack))
+        each!(send &mut self.rules, rules => rules.on_ack(&mut self.seq, now, ack))
     }
 
-    /// Takes the time-out of [`SendSequence::deadline`].
-    pub fn on_timeout(&mut self) {
-        each!(SendRules, &mut self.rules, rules => rules.on_timeout(&mut self.seq))
+    /// Takes the time-out of [`SendSequence::deadline`]. Returns whether packets are held for lost.
+    pub fn on_timeout(&mut self, now: Time) -> bool {
+        each!(send &mut self.rules, rules => rules.on_timeout(&mut self.seq, now))
     }
 
     /// What a reaction point that finds losses is asked with.
@@ -298,7 +356,7 @@ impl Requester {
 
     /// Sends again what the reaction point names. Returns whether there is anything.
     pub fn recover(&mut self, resend: Resend) -> bool {
-        each!(SendRules, &mut self.rules, rules => rules.recover(&mut self.seq, resend))
+        each!(send &mut self.rules, rules => rules.recover(&mut self.seq, resend))
     }
 
     /// Sets the bytes that the scheme lets be in the network, and how many packets set AckReq. Returns whether the
@@ -321,7 +379,7 @@ impl Responder {
     pub fn new(format: &Format, host: &HostSettings, stream: Stream) -> Responder {
         let rules = ReceiveRules::new(format, host);
         let mut seq = ReceiveSequence::new(stream);
-        seq.slow_path = each!(ReceiveRules, &rules, rules => rules.needs_slow_path());
+        seq.slow_path = each!(receive &rules, rules => rules.needs_slow_path());
         Responder { seq, rules }
     }
 
@@ -360,24 +418,49 @@ impl Responder {
         if self.seq.closed {
             return Taken::discarded(None);
         }
-        let taken = each!(ReceiveRules, &mut self.rules, rules => rules.on_data(&mut self.seq, now, data));
-        self.seq.slow_path = each!(ReceiveRules, &self.rules, rules => rules.needs_slow_path());
+        let taken = each!(receive &mut self.rules, rules => rules.on_data(&mut self.seq, now, data));
+        self.seq.slow_path = each!(receive &self.rules, rules => rules.needs_slow_path());
+        taken
+    }
+
+    /// Takes a packet whose payload a switch has cut off. Returns what is answered.
+    pub fn on_trimmed(&mut self, psn: u32, echo: Echo, counts: &mut RecoveryRecord) -> Option<Answer> {
+        if self.seq.closed {
+            return None;
+        }
+        let answer = each!(receive &mut self.rules, rules => rules.on_trimmed(&self.seq, psn, echo));
+        counts.trimmed += 1;
+        counts.naks += u32::from(answer.is_some_and(|answer| answer.ack.nak));
+        answer
+    }
+
+    /// Takes any data packet and counts what that means for recovery. (A copy that comes after all was delivered is
+    /// not to be counted: the end of the flow does not wait for it.)
+    pub fn receive(&mut self, now: Time, data: &Arrival, counts: &mut RecoveryRecord) -> Taken {
+        let behind = data.psn < self.seq.expected;
+        let taken = self.on_data(now, data);
+        let held = self.kept();
+        counts.naks += u32::from(taken.answer.is_some_and(|answer| answer.ack.nak));
+        // A receiver that discards what is ahead does not have it.
+        let is_copy = !taken.kept && !self.seq.closed && (behind || held.is_some());
+        counts.duplicates += u32::from(is_copy);
+        counts.held_packets_max = counts.held_packets_max.max(held.unwrap_or(0));
         taken
     }
 
     /// Time of a delayed ACK; `NEVER` if none waits.
     pub fn deadline(&self) -> Time {
-        each!(ReceiveRules, &self.rules, rules => rules.deadline())
+        each!(receive &self.rules, rules => rules.deadline())
     }
 
     /// Takes the ACK that has waited until [`Responder::deadline`].
     pub fn on_deadline(&mut self) -> Option<Answer> {
-        each!(ReceiveRules, &mut self.rules, rules => rules.on_deadline(&self.seq))
+        each!(receive &mut self.rules, rules => rules.on_deadline(&self.seq))
     }
 
     /// Packets kept beyond the next in order; `None` if such packets are discarded.
     pub fn kept(&self) -> Option<u32> {
-        each!(ReceiveRules, &self.rules, rules => rules.kept())
+        each!(receive &self.rules, rules => rules.kept())
     }
 
     /// Discards whatever arrives from now on.
@@ -398,6 +481,7 @@ const _: () = assert!(size_of::<Responder>() <= 80, "one cache line of a receive
 /// Packets in order that one ACK acknowledges. TCP delays ACKs by a rule of its own; the host's is for RoCE.
 fn ack_every(format: &Format, host: &HostSettings) -> u16 {
     let every = match format.transport {
+        Transport::Roce if host.recovery != Recovery::GoBackN => 1,
         Transport::Roce => format.ack_every.max(host.ack_every),
         Transport::Tcp => format.ack_every,
     };

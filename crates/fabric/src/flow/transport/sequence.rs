@@ -1,6 +1,6 @@
 //! Sequence numbers of both ends, which all transports have.
 
-use super::{Answer, Echo, Outgoing, Progress, Stream};
+use super::{Answer, Echo, Outgoing, Progress, ReceivedBitmap, Stream, Taken};
 use crate::contract::scheme::Transport;
 use crate::flow::ack_rule::AckRule;
 use crate::flow::transport::messages::{Cut, Mark, Messages};
@@ -205,6 +205,26 @@ impl ReceiveSequence {
     /// Returns whether the flow was closed.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Takes a packet that is next, beyond a gap or a copy of what is there; `kept` has those beyond the gap.
+    pub(super) fn take(&mut self, kept: &mut ReceivedBitmap, psn: u32) -> Taken {
+        let before = self.expected;
+        let is_new = if psn == before {
+            self.expected = kept.run_from(before + 1);
+            true
+        } else {
+            psn > before && kept.insert(before, psn)
+        };
+        if !is_new {
+            return Taken::discarded(None);
+        }
+        let payload_until = |psn| self.stream.payload_until(psn);
+        let payload_bytes = (payload_until(psn + 1) - payload_until(psn)) as u32;
+        let delivered_bytes = payload_until(self.expected) - payload_until(before);
+        let completes = self.expected >= self.stream.message_end;
+        self.delivered_bytes += delivered_bytes;
+        Taken { kept: true, payload_bytes, delivered_bytes, completes, earlier: None, answer: None }
     }
 
     pub(super) fn answer(&self, nak: bool, echo: Echo) -> Answer {

@@ -5,8 +5,8 @@
 //! take several paths ([`Format::reorder`]); they have AckReq.
 
 use super::{
-    Ack, Answer, Arrival, Echo, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules, ResponderRules,
-    SendSequence, Taken, ack_every,
+    Ack, Answer, Arrival, Conditions, Echo, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules,
+    ResponderRules, SendSequence, Taken, ack_every,
 };
 use crate::contract::packet::Ecn;
 use crate::contract::scheme::{Format, Resend, Transport};
@@ -20,8 +20,8 @@ pub(super) struct Requester {
 }
 
 impl RequesterRules for Requester {
-    fn new(format: &Format) -> Option<Requester> {
-        (format.transport == Transport::Tcp).then_some(Requester { retransmit: None })
+    fn new(conditions: &Conditions<'_>) -> Option<Requester> {
+        (conditions.format.transport == Transport::Tcp).then_some(Requester { retransmit: None })
     }
 
     fn headers(&self) -> Transport {
@@ -63,7 +63,9 @@ impl RequesterRules for Requester {
     }
 
     /// The reaction point has timers of its own.
-    fn on_timeout(&mut self, _seq: &mut SendSequence) {}
+    fn on_timeout(&mut self, _seq: &mut SendSequence, _now: Time) -> bool {
+        false
+    }
 
     fn recover(&mut self, seq: &mut SendSequence, resend: Resend) -> bool {
         match resend {
@@ -122,31 +124,16 @@ impl ResponderRules for Responder {
 
     fn on_data(&mut self, seq: &mut ReceiveSequence, now: Time, data: &Arrival) -> Taken {
         let Responder(state) = self;
-        let before = seq.expected;
         // An ACK acknowledges packets of one mark only, so that the sender counts marks exactly.
         let other_mark = state.waiting > 0 && (state.first.ecn == Ecn::Ce) != (data.echo.ecn == Ecn::Ce);
         let earlier = other_mark.then(|| state.acknowledge(seq));
         let missing = !state.kept.is_empty();
-        let is_next = data.psn == before;
-        let kept = if is_next {
-            seq.expected = state.kept.run_from(before + 1);
-            true
-        } else {
-            data.psn > before && state.kept.insert(before, data.psn)
-        };
-        let completes = kept && seq.expected >= seq.stream.message_end;
+        let is_next = data.psn == seq.expected;
+        let taken = seq.take(&mut state.kept, data.psn);
         // At once whenever something was or is missing, so that the sender learns of it.
-        let may_wait = is_next && !missing && !completes;
-        let (payload_bytes, delivered_bytes) = if kept {
-            let payload_until = |psn| seq.stream.payload_until(psn);
-            let payload_bytes = payload_until(data.psn + 1) - payload_until(data.psn);
-            (payload_bytes as u32, payload_until(seq.expected) - payload_until(before))
-        } else {
-            (0, 0)
-        };
-        seq.delivered_bytes += delivered_bytes;
+        let may_wait = is_next && !missing && !taken.completes;
         let answer = state.answer(seq, now, data, may_wait);
-        Taken { kept, payload_bytes, delivered_bytes, completes, earlier, answer }
+        Taken { earlier, answer, ..taken }
     }
 
     fn deadline(&self) -> Time {

@@ -1,12 +1,27 @@
-//! Worked numbers of both transports, without a network.
+//! Worked numbers of transports, without a network.
+
+mod selective;
 
 use super::messages::Cut;
 use super::*;
+use xoff_engine::Span;
 
 const RTO: Span = Span::from_us(100);
 
 fn us(at: u64) -> Time {
     Time::from_us(at)
+}
+
+fn conditions<'a>(format: &'a Format, host: &'a HostSettings) -> Conditions<'a> {
+    Conditions {
+        format,
+        sender: host,
+        receiver: host,
+        base_rtt: Span::from_us(10),
+        max_bdp_bytes: 12_984,
+        full_wire_bytes: 1082,
+        lossless: false,
+    }
 }
 
 /// Both ends of a flow of packets of 1000 bytes, and the packets that are under way.
@@ -20,10 +35,9 @@ impl Flow {
         let host = HostSettings { ack_every, nak_interval: Span::from_us(50), ..HostSettings::default() };
         let (packets, short) = Stream::packets(size_bytes.into(), 1000);
         let stream = || Stream::new(packets, 1000, short);
-        Flow {
-            requester: Requester::new(&format, &host, RTO, stream()),
-            responder: Responder::new(&format, &host, stream()),
-        }
+        let host = HostSettings { retransmit_timeout: RTO, ..host };
+        let conditions = conditions(&format, &host);
+        Flow { requester: Requester::new(&conditions, stream()), responder: Responder::new(&format, &host, stream()) }
     }
 
     fn tcp(ack_every: u32) -> Flow {
@@ -94,7 +108,7 @@ fn a_timer_runs_while_packets_are_outstanding_and_goes_back() {
     assert_eq!(flow.requester.seq.deadline, us(110), "an ACK that moves restarts it");
     assert_eq!(flow.ack(us(20), 1).bytes, 0);
     assert_eq!(flow.requester.seq.deadline, us(110), "another does not");
-    flow.requester.on_timeout();
+    assert!(flow.requester.on_timeout(us(110)));
     assert_eq!(psns(&flow.send(us(110), 9)), [1, 2]);
     assert_eq!(flow.ack(us(120), 3).acked_bytes, 3000);
     assert_eq!(flow.requester.seq.deadline, Time::NEVER);
