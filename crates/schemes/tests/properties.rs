@@ -391,7 +391,10 @@ fn recover(plan: &mut Plan, recovery: Recovery, lossless: bool) {
         host.retransmit_timeout = host.retransmit_timeout.min(Span::from_ms(2));
     }
     if !lossless {
-        plan.classes.list.iter_mut().for_each(|class| class.lossless = false);
+        for (number, class) in (0..).zip(&mut plan.classes.list) {
+            class.lossless = false;
+            class.queue_limit_bytes = (number != plan.classes.control).then_some(20_000);
+        }
         plan.faults.retain(|fault| !matches!(fault.what, FaultKind::PauseStorm { .. }));
         for switch in &mut plan.switches {
             switch.trim_bytes = matches!(recovery, Recovery::Sack(_)).then_some(64);
