@@ -402,7 +402,7 @@ fn recover(plan: &mut Plan, recovery: Recovery, lossless: bool) {
 #[test]
 fn every_scheme_finishes_with_every_recovery() {
     let recoveries = [Recovery::Irn(Irn::PAPER), Recovery::IrnRewind(Irn::PAPER), Recovery::Sack(Sack::UEC)];
-    let (mut trimmed, mut naks) = (0, 0);
+    let mut naks = 0;
     for (number, spec) in (0..).zip(all()) {
         let values = select(spec.name).unwrap();
         // Receivers that reorder by a rule of their own, and TCP.
@@ -414,11 +414,10 @@ fn every_scheme_finishes_with_every_recovery() {
             let what = format!("{}, {recovery:?}, lossless {lossless}, with {trouble:?}", spec.name);
             assert_eq!(counters.flows_completed, counters.flows_started, "{what}: flows are left over");
             assert!(flows.iter().all(|flow| Some(flow.delivered_bytes) == flow.size_bytes), "{what}");
-            trimmed += counters.packets_trimmed;
             naks += counters.naks_sent;
         }
     }
-    assert!(naks > 1000 && trimmed > 0, "{naks} {trimmed}");
+    assert!(naks > 1000, "{naks}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 /// Sets in some scenarios how flows recover from losses. Keys that are only of go-back-N are taken out.
 pub fn recovery(draw: &mut Draw, devices: &Devices, root: &mut Table) {
-    if !draw.one_in(4) {
+    if !draw.one_in(8) {
         return;
     }
     let kind = *draw.pick(&["irn", "irn-rewind", "sack"]);

@@ -1,4 +1,4 @@
-//! Packet trimming: a data packet of a lossy class that finds no room goes on without its payload, in the control
+//! Packet trimming: a data packet of a lossy class that finds no room is sent on without its payload, in the control
 //! class, and its receiver sends a NACK (UEC specification 4.1; SAI).
 //!
 //! A packet that is trimmed is not marked. ACKs, NAKs, notifications and packets that are trimmed already are dropped as
@@ -26,7 +26,7 @@ impl<S: Scheme> Part<S> {
         trims.then_some(bytes)
     }
 
-    /// A data packet goes on without its payload.
+    /// Sends a data packet on without its payload.
     #[cold]
     #[inline(never)]
     pub(crate) fn trim(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {

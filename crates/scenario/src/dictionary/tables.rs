@@ -81,7 +81,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "count_passing": Flag = false,
             "A packet that finds its egress idle counts for its ingress for that instant, as if it had waited";
         "trim": Flag = false,
-            "A data packet of a lossy class that finds no room goes on without its payload, in the control class, and its receiver sends a NACK", only "with recovery = \"sack\" and a lossy class beside the control class";
+            "A data packet of a lossy class that finds no room is sent on without its payload, in the control class, and its receiver sends a NACK", only "with recovery = \"sack\" and a lossy class beside the control class";
         "trim_size": Bytes = "64B", "Frame that is left of a trimmed packet", only "with trim = true";
         "pfc": Table, "Priority flow control", only "where a class is lossless";
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";

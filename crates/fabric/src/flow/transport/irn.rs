@@ -145,7 +145,7 @@ impl RequesterRules for Requester {
     fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
         if !self.prolonged && seq.next - seq.una > FEW_PACKETS && self.rto_high > self.rto_low {
             self.prolonged = true;
-            seq.deadline = seq.deadline + (self.rto_high - self.rto_low);
+            seq.deadline += self.rto_high - self.rto_low;
             return false;
         }
         // The packet that is resent starts the timer.

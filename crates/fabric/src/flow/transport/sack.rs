@@ -120,17 +120,14 @@ impl RequesterRules for Requester {
         let before = seq.stream.payload_until(seq.una);
         self.advance(seq, ack.expected);
         let mut lost = None;
-        match ack.selective {
-            Some(Selective { psn, received }) => {
-                let first = Selective::first(ack.expected, psn);
-                (0..64).filter(|bit| received & 1 << bit != 0).for_each(|bit| self.mark(seq, first + bit));
-                if ack.nak {
-                    lost = self.hold_lost(seq, psn).then_some(Loss::Trimmed);
-                } else {
-                    self.mark(seq, psn);
-                }
+        if let Some(Selective { psn, received }) = ack.selective {
+            let first = Selective::first(ack.expected, psn);
+            (0..64).filter(|bit| received & 1 << bit != 0).for_each(|bit| self.mark(seq, first + bit));
+            if ack.nak {
+                lost = self.hold_lost(seq, psn).then_some(Loss::Trimmed);
+            } else {
+                self.mark(seq, psn);
             }
-            None => {}
         }
         if self.counts_on_losses(seq) {
             lost = lost.or(Some(Loss::Nak));

@@ -30,7 +30,8 @@ fn run(recovery: Recovery, mishaps: &Mishaps, packets: u32) -> Trace {
     let (format, stream) = (Format::default(), || Stream::new(packets, 1000, 0));
     let mut requester = Requester::new(&conditions(&format, &host), stream());
     let mut responder = Responder::new(&format, &host, stream());
-    let (mut data, mut answers): (Vec<(u64, Arrival, bool)>, Vec<(u64, Answer)>) = Default::default();
+    let mut data: Vec<(u64, Arrival, bool)> = Vec::new();
+    let mut answers: Vec<(u64, Answer)> = Vec::new();
     let (mut trace, mut copies) = (Trace::default(), vec![0; packets as usize]);
     for slot in 0..1000 {
         let now = us(slot);
