@@ -7,6 +7,7 @@ pub mod hpcc_law;
 pub mod int;
 pub mod int_header;
 pub mod newreno;
+pub mod path_memory;
 pub mod paused_packets;
 pub mod pi;
 pub mod qcn_family;
