@@ -5,7 +5,7 @@ use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
-    Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler,
+    Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model, NicScheduler,
     NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Rule, Service, Signalling, SwitchSettings, Thresholds,
     Watchdog,
 };
@@ -19,6 +19,7 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
         ecmp: table.choice("ecmp", words::ECMP)?,
         next_hops: table.choice("next_hops", words::NEXT_HOPS)?,
         forwarding: Forwarding::default(),
+        hash: Hash::default(),
         base_rtt: table.choice("base_rtt", words::BASE_RTT)?,
         random: match table.is("random_streams", "shared")? {
             false => Random::Own,
