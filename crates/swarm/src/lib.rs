@@ -12,6 +12,7 @@ pub mod events;
 pub mod invariants;
 pub mod network;
 pub mod rewrite;
+pub mod routing;
 pub mod runner;
 pub mod scenario;
 pub mod schemes;
