@@ -253,7 +253,7 @@ fn sprayed_packets_all_arrive_whatever_fails() {
     flows.push((Time::ZERO, flow(1, hosts[1], hosts[3], 700_000)));
     let mut world = run(net, &script, flows);
     assert!(script.seen.detoured.load(Relaxed) > 500);
-    assert!(world.flows.iter().all(|flow| flow.delivered_bytes == 700_000 && flow.detours > 0));
+    assert!(world.flows.iter().all(|flow| flow.delivered_bytes == 700_000 && flow.multipath.detours > 0));
     assert_eq!(world.flows_in_flight(), 0, "no flow outlives its packets");
     let reports = world.port_reports();
     assert!(up[..3].iter().all(|&port| reports[port as usize].tx_packets > 200), "every way is used");
@@ -273,7 +273,7 @@ fn a_pinned_flow_is_never_detoured() {
     spec.path = Some([first, up, down, last].into());
     let mut world = run(net, &script, vec![(Time::ZERO, spec)]);
     assert_eq!(script.seen.detoured.load(Relaxed), 0);
-    assert_eq!(world.flows[0].detours, 0);
+    assert_eq!(world.flows[0].multipath.detours, 0);
     assert_eq!(world.port_reports()[up as usize].tx_packets, 100);
     assert_eq!(world.counters.naks_sent, 0);
 }

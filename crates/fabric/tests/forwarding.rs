@@ -37,7 +37,7 @@ impl NextHop for LeastQueue {
 }
 
 fn round_robin(paths: u16) -> Forwarding {
-    Forwarding { paths, choice: PathRule::Own(|_| Box::new(RoundRobin)), next_hop: None }
+    Forwarding { paths, choice: PathRule::Own(|_| Box::new(RoundRobin)), ..Forwarding::default() }
 }
 
 fn least_queue() -> Forwarding {
@@ -124,7 +124,8 @@ fn a_flow_takes_as_long_as_the_busiest_of_its_paths() {
 #[test]
 fn switches_that_hash_each_packet_spread_them_evenly() {
     let spray = PathRule::Own(|facts| Box::new(Spray(stream(facts.seed, "spray", facts.flow))));
-    let forwarding = Forwarding { paths: u16::MAX, choice: spray, next_hop: Some(NextHopRule::Ecmp) };
+    let forwarding =
+        Forwarding { paths: u16::MAX, choice: spray, next_hop: Some(NextHopRule::Ecmp), ..Forwarding::default() };
     let mut world = both(|| leaves(forwarding));
     let sent = uplinks(&mut world);
     assert!(sent.iter().all(|packets| (2_290..=2_714).contains(packets)), "{sent:?}");
@@ -184,7 +185,7 @@ impl PathChoice for Counting {
         assert!(ecn == Ecn::Ect0 && rtt > Span::from_us(8), "{ecn:?} {rtt:?}");
         ANSWERED[usize::from(path)].fetch_add(1, Ordering::Relaxed);
     }
-    fn on_loss(&mut self, _: Time, path: u16) {
+    fn on_loss(&mut self, _: Time, path: u16, _: Loss) {
         panic!("nothing was lost on path {path}");
     }
 }
@@ -192,7 +193,7 @@ impl PathChoice for Counting {
 #[test]
 fn a_path_choice_receives_every_ack_by_path() {
     let choice = PathRule::Own(|_| Box::new(Counting));
-    let hashed = Forwarding { paths: 3, choice, next_hop: Some(NextHopRule::Ecmp) };
+    let hashed = Forwarding { paths: 3, choice, next_hop: Some(NextHopRule::Ecmp), ..Forwarding::default() };
     let mut expected = [0; 3];
     for (ack_path, forwarding) in [
         (AckPath::Ecmp, Forwarding { next_hop: None, ..hashed }),
@@ -209,6 +210,168 @@ fn a_path_choice_receives_every_ack_by_path() {
             assert_eq!(counts(&PICKED), expected);
             assert_eq!(counts(&ANSWERED).iter().sum::<u64>(), expected.iter().sum());
             assert_eq!(counts(&ANSWERED), expected);
+        }
+    }
+}
+
+fn by_switches(rule: NextHopRule) -> Forwarding {
+    Forwarding { next_hop: Some(rule), ..Forwarding::default() }
+}
+
+fn by_sender(choice: PathRule, paths: u16, path_map: PathMap) -> Forwarding {
+    Forwarding { paths, path_map, choice, next_hop: None }
+}
+
+const ADAPTIVE: AdaptiveSettings =
+    AdaptiveSettings { quantum_bytes: 0, skip_paused: true, tie: Tie::Random, flowlet_gap: None };
+
+/// The bounds of a binomial with p = 1/4 that a fair choice leaves once in a million runs.
+#[test]
+fn paths_8_1_spraying_at_a_switch_is_binomial() {
+    let mut world = both(|| leaves(by_switches(NextHopRule::Spray)));
+    let sent = uplinks(&mut world);
+    assert!(sent.iter().all(|packets| (2_290..=2_714).contains(packets)), "{sent:?}");
+    let spread = world.flows[0].multipath.spread.expect("several paths");
+    assert_eq!(spread.paths_used, 4);
+    assert!(spread.order.reordered > 0 && spread.order.extent_most > 0, "{spread:?}");
+    // Nothing is lost, so every packet that comes early fills no gap twice.
+    assert_eq!((world.flows[0].recovery.duplicates, world.flows[0].packets_retransmitted), (0, 0));
+}
+
+#[test]
+fn paths_8_2_rounds_over_paths_are_even_to_a_packet() {
+    let mut world = both(|| leaves(by_sender(PathRule::Oblivious, 4, PathMap::Path)));
+    assert_eq!(uplinks(&mut world), [2_500; 4]);
+    // Sixteen numbers of four paths, and hashes that put them where they like.
+    let mut hashed = both(|| leaves(by_sender(PathRule::Oblivious, 16, PathMap::Hash)));
+    let sent = uplinks(&mut hashed);
+    assert!(sent.iter().all(|packets| packets % 625 < 2), "{sent:?}: each number 625 times");
+}
+
+/// Four spines, one at half rate: equal shares wait for the slowest, 4 x 12.5 Gb/s; by queues it is 87.5 Gb/s.
+#[test]
+fn paths_8_4_equal_shares_wait_for_the_slowest_link() {
+    let slow = |forwarding| {
+        let mut net = leaves(forwarding);
+        let rate = xoff_engine::BitRate::from_mbps(12_500);
+        for link in [0, SPINES as usize] {
+            (net.plan.links[link].a_to_b.rate, net.plan.links[link].b_to_a.rate) = (rate, rate);
+        }
+        net
+    };
+    let wire_us = 10_000.0 * 1082.0 * 8.0 / 1e3;
+    for (forwarding, gbps) in
+        [(by_sender(PathRule::Oblivious, 4, PathMap::Path), 50.0), (by_switches(NextHopRule::Adaptive(ADAPTIVE)), 87.5)]
+    {
+        let world = both(|| slow(forwarding));
+        let took = finished_us(&world);
+        let expected = wire_us / gbps;
+        assert!((expected..expected * 1.03 + 10.0).contains(&took), "{forwarding:?}: {took} us, {expected} expected");
+        // The ideal time counts all paths together.
+        assert!((world.flows[0].ideal.as_us() - wire_us / 87.5).abs() < 10.0, "{}", world.flows[0].ideal);
+    }
+}
+
+#[test]
+fn every_rule_of_switches_spreads_a_flow_and_gives_the_same_in_parts() {
+    let drill = |samples, memory| NextHopRule::Drill(DrillSettings { samples, memory });
+    for (rule, most_us) in [
+        (NextHopRule::Adaptive(ADAPTIVE), 880.0),
+        (NextHopRule::Adaptive(AdaptiveSettings { quantum_bytes: 8_000, tie: Tie::Hash, ..ADAPTIVE }), 900.0),
+        (drill(2, 1), 880.0),
+        (drill(1, 0), 1_000.0),
+    ] {
+        let world = both(|| leaves(by_switches(rule)));
+        let took = finished_us(&world);
+        assert!((865.6..most_us).contains(&took), "{rule:?}: {took} us");
+        assert_eq!(world.flows[0].path.iter().count(), 4);
+    }
+    // Packets follow each other, so a flowlet never ends.
+    for rule in [
+        NextHopRule::LetFlow(Span::from_us(100)),
+        NextHopRule::Adaptive(AdaptiveSettings { flowlet_gap: Some(Span::from_us(100)), ..ADAPTIVE }),
+    ] {
+        let world = both(|| leaves(by_switches(rule)));
+        assert!(finished_us(&world) > 3_460.0, "{}", finished_us(&world));
+        let spread = world.flows[0].multipath.spread.expect("a path of several");
+        assert_eq!((spread.paths_used, spread.order.reordered), (1, 0));
+    }
+}
+
+#[test]
+fn every_rule_of_senders_uses_all_paths_and_gives_the_same_in_parts() {
+    for choice in [PathRule::Spray, PathRule::Oblivious, PathRule::Bitmap, PathRule::Reps, PathRule::Mixed] {
+        for ack_path in [AckPath::Ecmp, AckPath::Entropy, AckPath::Symmetric] {
+            let world = both(|| {
+                let mut net = leaves(by_sender(choice, 16, PathMap::Path));
+                net.plan.ack_path = ack_path;
+                net
+            });
+            let spread = world.flows[0].multipath.spread.expect("several paths");
+            assert_eq!(spread.paths_used, 4, "{choice:?}");
+            assert!(finished_us(&world) < 1_000.0, "{choice:?}: {}", finished_us(&world));
+        }
+    }
+    // Without a mark PLB has no reason to leave its path.
+    let plb = PathRule::Plb(PlbSettings { rounds: 3, idle_rounds: 3, marked_of_256: 128 });
+    let world = both(|| leaves(by_sender(plb, 16, PathMap::Path)));
+    assert_eq!(world.flows[0].multipath.spread.map(|spread| spread.paths_used), Some(1));
+}
+
+/// Go-back-N takes packets that overtake others for losses: it sends again, and still delivers all of them once.
+#[test]
+fn go_back_n_survives_spraying_at_a_price() {
+    let [one, two] = [1, 2].map(|parts| {
+        let flows = Script::flows(one_flow().into_iter().map(|spec| (Time::ZERO, spec)).collect());
+        let net = leaves(by_switches(NextHopRule::Spray));
+        let part_of = if parts == 1 { vec![0; 8] } else { vec![0, 1, 0, 0, 1, 1, 0, 1] };
+        let mut world = World::in_parts(net.plan, vec![Scripted::rates(&[100; 4])], vec![flows], part_of);
+        world.run_to_end();
+        world
+    });
+    // Copies arrive after the end of the flow.
+    assert_eq!((&one.flows, one.counters), (&two.flows, two.counters));
+    let world = one;
+    assert!(world.failure.is_none() && world.flows[0].delivered_at.is_some(), "{:?}", world.failure);
+    let flow = &world.flows[0];
+    assert!(flow.packets_retransmitted > 1_000, "{}", flow.packets_retransmitted);
+    assert_eq!(flow.lost, 0);
+}
+
+/// Flows on equal links: expected largest number of flows on a link, and rate of permutations with fair shares.
+#[test]
+fn paths_8_3_ecmp_throws_balls_into_bins() {
+    use xoff_fabric::route::{FlowKey, Routes};
+    for (links, flows, largest) in [(4, 4, 2.125), (8, 8, 2.597), (4, 16, 6.139)] {
+        let mut net = Net::new();
+        net.switch("leaf0");
+        net.switch("leaf1");
+        let ends = [net.host("h0"), net.host("h1")];
+        for (host, leaf) in ends.into_iter().zip(0..) {
+            net.link(host, leaf, 100, Span::from_us(1));
+        }
+        for _ in 0..links {
+            net.link(0, 1, 100, Span::from_us(1));
+        }
+        let routes = Routes::new(&net.plan, |_| true);
+        let (mut sum, mut rate, mut path) = (0, 0.0, Vec::new());
+        const RUNS: u64 = 4_000;
+        for run in 0..RUNS {
+            let mut load = std::collections::BTreeMap::new();
+            for flow in 0..flows {
+                let identity = xoff_engine::rng::mix(run * flows + flow + 1);
+                let key = FlowKey { seed: 1, identity, ..FlowKey::between(ends[0], ends[1]) };
+                assert!(routes.path(ends[0], ends[1], &key, &mut path));
+                *load.entry(path[1]).or_insert(0_u64) += 1;
+            }
+            sum += load.values().max().copied().unwrap_or(0);
+            rate += load.len() as f64 / flows as f64;
+        }
+        let mean = sum as f64 / RUNS as f64;
+        assert!((mean - largest).abs() < 0.06, "{flows} flows on {links} links: {mean}");
+        if links == flows {
+            let expected = 1.0 - (1.0 - 1.0 / links as f64).powi(links as i32);
+            assert!((rate / RUNS as f64 - expected).abs() < 0.01, "{links} links: {}", rate / RUNS as f64);
         }
     }
 }

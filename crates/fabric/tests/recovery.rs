@@ -192,7 +192,7 @@ fn sprayed(recovery: Recovery) -> World {
     }
     set_up(&mut net, recovery);
     net.plan.model.forwarding =
-        Forwarding { paths: 64, choice: PathRule::Own(|_| Box::new(RoundRobin)), next_hop: None };
+        Forwarding { paths: 64, choice: PathRule::Own(|_| Box::new(RoundRobin)), ..Forwarding::default() };
     net.run(vec![(Time::ZERO, flow(0, ends[0], ends[1], 10_000_000))])
 }
 

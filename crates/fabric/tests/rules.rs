@@ -83,7 +83,7 @@ fn a_hash_of_addresses_and_ports_chooses() {
     // Hashes by the mmh3 package of (11.0.0.1, 11.0.1.1, port | 100 << 16) with the seed 2, the number of
     // the left switch: 08f94696, 5a2d06dc, 549dbedf, .... Even ones take y, the first.
     for (port, taken) in (10_000..).zip("yyxyxxxy".chars()) {
-        let key = FlowKey { seed: 1, identity: 0, from: a, to: b, ports: (port, 100) };
+        let key = FlowKey { seed: 1, identity: 0, from: a, to: b, ports: (port, 100), number: 0 };
         let mut path = Vec::new();
         assert!(routes.path(a, b, &key, &mut path));
         // The seed of the run and the number of the flow mean nothing to it.

@@ -121,6 +121,7 @@ impl<S: Scheme> Nic<S> {
             int,
             duplicate: progress.duplicate,
             resent,
+            path: 0,
         });
         if let Some(loss) = progress.lost {
             sender.rp.on_loss(now, loss);

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
-use xoff_fabric::record::{FlowRecord, Paths, RecoveryRecord};
+use xoff_fabric::record::{FlowRecord, Multipath, Paths, RecoveryRecord};
 use xoff_fabric::scheme::{ReactionPoint, Scheme, Transport};
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec};
@@ -296,7 +296,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             marked,
             notifications: tally.notifications,
             first_notified: tally.first_notified,
-            detours: 0,
+            multipath: Multipath::default(),
             path: Paths::One(flow.path.into()),
         });
     }

@@ -201,6 +201,7 @@ impl Network {
             hops: path.len().saturating_sub(1) as u8,
             ack_delay: self.plan.host(dst).ack_delay,
             inter_domain: domain::inter_domain(&self.plan, &path, exchange),
+            spread: false,
         }
     }
 }

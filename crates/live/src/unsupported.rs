@@ -5,7 +5,8 @@ use crate::network::Network;
 use xoff_engine::TimeResolution;
 use xoff_fabric::domain;
 use xoff_fabric::plan::{
-    AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, Recovery, ResumeAt, Signalling, Ties,
+    AckPath, BaseRtt, Ecmp, Forwarding, Hash, NicScheduler, NodeKind, Plan, Random, Recovery, ResumeAt, Signalling,
+    Ties,
 };
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
@@ -82,6 +83,11 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         choices && plan.model.ecmp != Ecmp::Murmur3,
         "there are equal paths, and switches can choose only by what headers say",
         "`--set model.ecmp=murmur3`, for the simulation too",
+    );
+    object(
+        plan.model.forwarding != Forwarding::default() || plan.model.hash != Hash::default(),
+        "`[routing]`: switches here hash the five-tuple, and senders choose no path",
+        "leave it out",
     );
     object(
         choices && plan.ack_path == AckPath::Symmetric,

@@ -122,6 +122,7 @@ fn context<'a>(loaded: &'a Loaded, output: TableOutput<'_>, origin: Origin) -> R
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
         seed: loaded.plan.seed,
         plan: &loaded.plan,
+        routing: loaded.routing(),
         labels: loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect(),
         sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
         scenario: loaded.resolved.clone(),

@@ -8,7 +8,7 @@ use super::interval::Estimate;
 use super::jobs::rows::JobRow;
 use super::names::scheme_label;
 use super::ranking::{About, CONSTANT, Ranked, Ranking, list};
-use super::summary::{SourceFlows, Summary};
+use super::summary::{RoutingResults, SourceFlows, Summary};
 use super::verdict::{Series, smallest_effect};
 use xoff_scenario::number::{brief, count, microseconds, percent, thousands};
 
@@ -27,6 +27,7 @@ pub fn of_run(run: &Summary) -> String {
     if parts.is_empty() {
         parts.extend(long_flows(run));
     }
+    parts.extend(run.routing.as_ref().and_then(RoutingResults::sentence));
     parts.push(format!("{} and {}", frames(run.counts.pause_frames as f64), drops(run)));
     sentence(&parts.join("; "))
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
-use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Paths, PauseRecord, PortReport, RecoveryRecord};
+use xoff_fabric::record::{
+    ClassReport, Counters, FlowRecord, Multipath, Paths, PauseRecord, PortReport, RecoveryRecord,
+};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Interval, Work};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::{Along, Curve, CurveAxes};
@@ -78,6 +80,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         schemes: vec!["none".into()],
         seed: 7,
         plan,
+        routing: "ecmp",
         labels: vec!["F0".into(), "burst".into()],
         sources: vec!["long".into(), "mice".into()],
         scenario: "name = \"two switches\"\n# <&>\n".into(),
@@ -121,7 +124,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         marked: 3,
         notifications: 1,
         first_notified: None,
-        detours: 0,
+        multipath: Multipath::default(),
         path: Paths::One(Box::new([0, 6, 8])),
     }
 }

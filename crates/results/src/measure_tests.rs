@@ -101,7 +101,7 @@ fn flows(loaded: &Loaded) -> Recording {
     let node = |name: &str| (0..).find(|node| loaded.names.node_name(*node) == name).unwrap();
     (list[0].dst, list[0].first_notified) = (node("h3"), Some(Time::from_us(40)));
     list[1].first_notified = Some(Time::from_us(75));
-    (list[1].src, list[1].dst, list[1].detours) = (node("h1"), node("h4"), 2);
+    (list[1].src, list[1].dst, list[1].multipath.detours) = (node("h1"), node("h4"), 2);
     let unfinished = FlowRecord { delivered_at: None, delivered_bytes: 5_000, ..fixture::flow(2, 50_000, 30, 0) };
     list.push(FlowRecord {
         label: 1,

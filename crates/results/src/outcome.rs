@@ -18,6 +18,8 @@ pub struct RunContext<'a> {
     pub(crate) schemes: Vec<String>,
     pub(crate) seed: u64,
     pub(crate) plan: &'a Plan,
+    /// Mode of `[routing]`.
+    pub(crate) routing: &'static str,
     /// By [`FlowRecord::label`](xoff_fabric::record::FlowRecord::label).
     pub(crate) labels: Vec<String>,
     /// By [`FlowRecord::source`](xoff_fabric::record::FlowRecord::source).

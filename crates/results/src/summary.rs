@@ -39,6 +39,9 @@ pub struct Summary {
     pub pauses: Vec<LayerPauses>,
     /// At most five, by utilisation.
     pub busiest_links: Vec<LinkUse>,
+    /// How packets were spread over equal-cost paths; `None` where no switch had several that were used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<RoutingResults>,
     /// What a disturbance did to long flows, where the run had both.
     pub episode: Option<Episode>,
     /// Storms and watchdogs, in order of time.
@@ -95,6 +98,28 @@ pub struct FlowResults {
     pub goodput90_gbps: f64,
     /// All payload over the simulated time: the last flow decides it.
     pub goodput_to_end_gbps: f64,
+}
+
+/// How packets were spread over equal-cost paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoutingResults {
+    /// Mode of `[routing]`.
+    pub mode: String,
+    /// Largest load over the mean load of equal-cost links: the mean over groups of links and windows, weighted by bytes.
+    /// `None` where nothing was kept of windows.
+    pub load_max_over_mean: Option<f64>,
+    /// The largest of any group and window.
+    pub load_max_over_mean_worst: Option<f64>,
+    /// Flows whose packets took, or might have taken, several paths.
+    pub flows_spread: u64,
+    /// Paths that such a flow took, in the mean.
+    pub paths_used: Option<f64>,
+    /// Data packets of such flows that arrived after one with a higher PSN, over those that they sent for the first time.
+    pub reordered_share: Option<f64>,
+    /// Most packets by which one was late.
+    pub reorder_extent_max: u64,
+    /// Data packets of such flows that were sent again, over all that they sent.
+    pub retransmitted_share: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

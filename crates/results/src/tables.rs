@@ -8,7 +8,7 @@ use super::table_writer::{Cell, CellRun};
 use std::sync::LazyLock;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::peer;
-use xoff_fabric::record::{ClassReport, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
+use xoff_fabric::record::{ClassReport, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, Spread};
 use xoff_jobs::bandwidth::{Exchange, Share};
 use xoff_jobs::{Activity, Interval};
 use xoff_scenario::measure::probe::MetricFacts;
@@ -36,6 +36,10 @@ impl FlowRow<'_> {
     fn slowdown(&self) -> Option<f64> {
         let ideal = self.ideal().filter(|ideal| *ideal > Span::ZERO)?;
         self.fct().map(|fct| fct / ideal)
+    }
+
+    fn spread(&self, read: impl Fn(&Spread) -> u64) -> Option<u64> {
+        self.flow.multipath.spread.as_ref().map(read)
     }
 
     fn goodput_gbps(&self) -> Option<f64> {
@@ -67,6 +71,18 @@ pub(crate) struct PortRow<'a> {
     pub(crate) class: u8,
     pub(crate) of: &'a ClassReport,
     pub(crate) utilisation: f64,
+    pub(crate) names: &'a Names,
+}
+
+/// Equal-cost links of a switch.
+pub(crate) struct GroupRow<'a> {
+    /// The first of them.
+    pub(crate) port: u32,
+    pub(crate) links: String,
+    pub(crate) tx_bytes: u64,
+    pub(crate) window: Span,
+    pub(crate) mean: f64,
+    pub(crate) worst: f64,
     pub(crate) names: &'a Names,
 }
 
@@ -172,6 +188,14 @@ table! {
     integer "hops" = row.flow.path.hops() as u64, "Links on its longest path.";
     text "path" = row.path,
         "Nodes from sender to receiver, joined by '>'; '#n' tells parallel links apart. Several paths are joined by '|'.";
+    maybe integer "paths_used" = row.spread(|of| of.paths_used),
+        "Different paths that its data packets took; like the next three columns empty for a flow that keeps one path.";
+    maybe integer "packets_reordered" = row.spread(|of| of.order.reordered),
+        "Data packets that arrived after one with a higher PSN (RFC 4737), retransmissions apart.";
+    maybe integer "reorder_extent_max" = row.spread(|of| of.order.extent_most),
+        "Most packets that arrived from the first with a higher PSN on, before a reordered one.";
+    maybe integer "out_of_order" = row.spread(|of| of.order.out_of_order),
+        "Data packets that arrived while one before them was missing.";
     maybe real "goodput_gbps" in "Gbps" = row.goodput_gbps(),
         "Delivered payload over the time from start to delivery, or to the end of the run if unfinished.";
 }
@@ -260,6 +284,19 @@ table! {
     real "paused_us" in "us" = row.of.paused.as_us(), "How long the egress was paused.";
     integer "marks" = row.of.marks, "Packets that this egress queue marked.";
     integer "drops" = row.of.drops, "Packets dropped here.";
+}
+
+table! {
+    pub(crate) GROUPS, group_cells(row: GroupRow<'_>) = "groups", "one row per group of equal-cost links of a switch that sent something, in order of their ports":
+    text "node" = row.names.node_name_of(row.port), "The switch.";
+    text "layer" = row.names.layer_of(row.port), "Its layer: tor, leaf, spine and so on.";
+    text "links" = row.links.as_str(), "Its ports (from->to), joined by '|'.";
+    integer "tx_bytes" in "bytes" = row.tx_bytes, "Wire bytes sent by all of them.";
+    real "window_us" in "us" = row.window.as_us(),
+        "Windows in which their loads are compared; each link has time for 20 full packets in one.";
+    real "load_max_over_mean" in "1" = row.mean,
+        "Largest load over the mean load of the links, a load being bytes over rate: the mean over windows, weighted by bytes. 1 is even.";
+    real "load_max_over_mean_worst" in "1" = row.worst, "The largest of any window.";
 }
 
 table! {
@@ -375,6 +412,7 @@ pub static ALL: &[&Table] = &[
     &PORTS,
     &PORT_ACTIVITY,
     &FLOW_ACTIVITY,
+    &GROUPS,
     &LIVE,
     &JOBS,
     &COLLECTIVES,

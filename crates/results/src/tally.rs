@@ -156,6 +156,7 @@ impl Tally {
             nearest_xoff: nearest_xoff(names, end),
             pauses: pauses_by_layer(names, end),
             busiest_links: busiest_links(names, end),
+            routing: None,
             episode: None,
             disruptions: Vec::new(),
             warnings: Vec::new(),

@@ -7,6 +7,7 @@ use super::disruption::Unfinished;
 use super::episode::{self, PauseLog};
 use super::failure;
 use super::figures;
+use super::groups::{self, Groups};
 use super::incident::Warning;
 use super::jobs::gather::{JobTables, Jobs};
 use super::jobs::rows::{self, JobRow};
@@ -15,6 +16,7 @@ use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
 use super::report;
 use super::row_sink::{Destination, RowSink};
+use super::spreading::Spreading;
 use super::summary::{CaptureRow, MeasuredRow, Summary};
 use super::tables::{self, FlowRow, PauseRow, PfcRow, PortRow, SampleRow};
 use super::tally::{self, Tally, utilisation};
@@ -43,6 +45,7 @@ pub struct RunWriter {
     unfinished: Vec<FlowRecord>,
     fates: Unfinished,
     timeouts: Timeouts,
+    spreading: Spreading,
     warnings: Vec<Warning>,
     measures: Vec<MeasuredRow>,
     captures: Vec<CaptureRow>,
@@ -76,6 +79,7 @@ struct Tables {
     pfc: Option<RowSink>,
     ports: RowSink,
     activity: Option<Windows>,
+    groups: Option<(Groups, RowSink)>,
     live: Option<RowSink>,
     jobs: Option<JobTables>,
 }
@@ -93,6 +97,9 @@ impl Tables {
             None => RowSink::create(&tables::FLOWS, &to)?,
             Some(_) => RowSink::create(&tables::FLOWS_BY_SCHEME, &alone)?,
         };
+        let kept = (context.activity && context.flows.is_none()).then(|| Groups::of(context.plan));
+        let with_table = |groups| io::Result::Ok((groups, RowSink::create(&tables::GROUPS, &to)?));
+        let groups = kept.filter(|groups| !groups.is_empty()).map(with_table).transpose()?;
         Ok(Tables {
             flows,
             series: RowSink::create(&tables::SERIES, &to)?,
@@ -100,6 +107,7 @@ impl Tables {
             pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
             ports: RowSink::create(&tables::PORTS, &to)?,
             activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
+            groups,
             live: (context.live && context.flows.is_none()).then(|| RowSink::create(&tables::LIVE, &to)).transpose()?,
             jobs: (!context.jobs.is_empty() && context.flows.is_none()).then(|| JobTables::create(&to)).transpose()?,
         })
@@ -111,6 +119,7 @@ impl Tables {
             .into_iter()
             .chain(self.pfc)
             .chain(activity)
+            .chain(self.groups.map(|(_, sink)| sink))
             .chain(self.live)
             .chain(self.jobs.into_iter().flat_map(JobTables::sinks));
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
@@ -149,6 +158,7 @@ impl RunWriter {
             unfinished: Vec::new(),
             fates: Unfinished::new(&context.plan.faults),
             timeouts: Timeouts::new(&context.plan.hosts),
+            spreading: Spreading::new(context.routing),
             warnings: context.warnings.clone(),
             measures: Vec::new(),
             captures: Vec::new(),
@@ -172,6 +182,7 @@ impl RunWriter {
             self.tally.flow(flow);
             self.fates.flow(flow);
             self.timeouts.flow(flow);
+            self.spreading.flow(flow);
             if self.tables.is_none() {
                 continue;
             }
@@ -250,8 +261,17 @@ impl RunWriter {
 
     /// All windows of the run, when it has ended.
     pub(crate) fn activity(&mut self, activity: &Activity) -> io::Result<()> {
-        let tables = self.tables.as_mut().and_then(|tables| tables.activity.as_mut());
-        tables.map_or(Ok(()), |tables| tables.write(activity, &self.names))
+        let Some(tables) = &mut self.tables else { return Ok(()) };
+        if let Some(windows) = &mut tables.activity {
+            windows.write(activity, &self.names)?;
+        }
+        let Some((groups, table)) = &mut tables.groups else { return Ok(()) };
+        let measured = groups.measure(activity);
+        for row in groups::rows(&measured, &self.names, activity.every) {
+            table.row(&tables::group_cells(&row))?;
+        }
+        self.spreading.load = groups::all(&measured);
+        Ok(())
     }
 
     pub(crate) fn intervals(&mut self, intervals: &[JobInterval]) {
@@ -298,6 +318,7 @@ impl RunWriter {
         };
         summary.measures = std::mem::take(&mut self.measures);
         summary.captures = std::mem::take(&mut self.captures);
+        summary.routing = self.spreading.results();
         summary.live_timing = self.live_timing.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         let tables = self.tables.as_mut().and_then(|tables| tables.jobs.as_mut());

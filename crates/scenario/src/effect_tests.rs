@@ -29,6 +29,7 @@ const JOBS: &str = "[[measure]]\nname=\"a\"\nmetric=\"busbw\"\n\
     [[traffic]]\nkind=\"all-reduce\"\nname=\"a\"\nbytes=\"1MB\"\n\
     [[traffic]]\nkind=\"all-gather\"\nname=\"b\"\nbytes=\"1MB\"\n";
 const STAR: &str = "kind=\"star\"\nhosts=4\nrate=\"100Gbps\"";
+const SPINES: &str = "kind=\"leaf-spine\"\nleaves=2\nspines=2\nhosts_per_leaf=2\nhost_rate=\"100Gbps\"";
 const LINKED: &str = "kind=\"custom\"\nhosts=[\"A\",\"B\"]\nswitches=[\"S\",\"T\"]\n\
     [[topology.link]]\na=[\"A\",\"B\"]\nb=\"S\"\nrate=\"100Gbps\"\n\
     [[topology.link]]\na=\"S\"\nb=\"T\"\nrate=\"100Gbps\"";
@@ -88,6 +89,10 @@ fn contexts() -> Vec<String> {
         ("kind=\"chain\"\nswitches=2\nhosts_per_switch=1\nrate=\"100Gbps\"", ""),
         ("kind=\"parking-lot\"\nbottlenecks=2\nrate=\"100Gbps\"", ""),
         ("kind=\"leaf-spine\"\nleaves=2\nspines=1\nhosts_per_leaf=2\nhost_rate=\"100Gbps\"", PROFILES),
+        (SPINES, "[routing]\nmode=\"spray\"\n[scheme]\nname=\"none\""),
+        (SPINES, "[routing]\nmode=\"adaptive\"\nper=\"flowlet\""),
+        (SPINES, "[routing]\nmode=\"drill\""),
+        (SPINES, "[routing]\nmode=\"plb\""),
         ("kind=\"fat-tree\"\nk=2\nhost_rate=\"100Gbps\"", ""),
         ("kind=\"clos\"\npods=2\ntors_per_pod=1\naggs_per_pod=2\nhosts_per_tor=1\ncores=2\nhost_rate=\"100Gbps\"", ""),
         ("kind=\"two-dc\"\nleaves=1\nspines=1\nhosts_per_leaf=1\nhost_rate=\"10Gbps\"\nlong_delay=\"10us\"", ""),
@@ -139,6 +144,7 @@ fn candidates(kind: Kind) -> Vec<String> {
             "p99",
             "perm*",
             "all-gather",
+            "source-port",
             "[\"S\",\"A\",\"T\",\"B\"]",
             "[\"1KB\",\"3KB\"]",
         ]),

@@ -1,7 +1,7 @@
 //! Scenarios: from a TOML file to a checked plan. Writes nothing, prints nothing, starts no thread.
 //!
 //! Reading order: [`tree`] (parsed text and `--set`), [`reader`] (the cursor that consumes keys),
-//! [`topology`], `settings`, [`schemes`], `events` (one section each), [`load`] (all of it); [`traffic`] (who sends what),
+//! [`topology`], `settings`, `routing`, [`schemes`], `events` (one section each), [`load`] (all of it); [`traffic`] (who sends what),
 //! [`measure`] (what is taken from a run), [`check`] (what can be said before), [`import`] (other simulators' files).
 //!
 //! ```
@@ -38,6 +38,7 @@ pub mod reader;
 mod recovery;
 mod resolution;
 pub mod resolved;
+mod routing;
 pub mod schemes;
 mod servers;
 mod settings;

@@ -4,7 +4,7 @@ use super::budget;
 use super::captures;
 use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
-use super::dictionary;
+use super::dictionary::{self, words::Mode};
 use super::events::{self, Output};
 use super::files::Files;
 use super::library;
@@ -14,6 +14,7 @@ use super::reader::{Result, Table};
 use super::recovery;
 use super::resolution;
 use super::resolved::{Attachment, Recorder};
+use super::routing::{self, Routing};
 use super::schemes::{self, NamedScheme};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::spelled;
@@ -85,6 +86,8 @@ pub struct Loaded {
     pub servers: Servers,
     /// Wire bytes of the largest packet that any host sends under any of the schemes.
     pub frame_bytes: u32,
+    /// Mode of `[routing]`.
+    pub(crate) routing: Mode,
     /// From names to nodes, ports and groups, as selectors use them.
     pub names: Names,
     /// Names of the classes, by index.
@@ -117,6 +120,11 @@ impl Loaded {
     pub fn indivisible(&self, captured: bool) -> Option<&'static str> {
         let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
+    }
+
+    /// The word for how packets find their paths: `ecmp` and so on.
+    pub fn routing(&self) -> &'static str {
+        dictionary::words::ROUTING.iter().find(|(_, mode)| *mode == self.routing).map_or("", |(word, _)| *word)
     }
 
     /// What measures of it may speak of.
@@ -279,18 +287,20 @@ impl Scenario {
         let graph = keep(problems, section(root, "topology", topology::read));
         let host = keep(problems, section(root, "host", read_host));
         let model = keep(problems, section(root, "model", settings::read_model));
+        let routing = keep(problems, section(root, "routing", routing::read));
         let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
         let classes = keep(problems, settings::read_classes(root, largest_frame));
         let schemes = keep(problems, schemes::read(root, catalogue::all()));
-        let (head, output, run, model) = (head?, output?, run?, model?);
+        let (head, output, run, model, routing) = (head?, output?, run?, model?, routing?);
         let ((graph, servers), host, classes, schemes) = (graph?, host?, classes?, schemes?);
-        let read = self.read_rest(root, Parts { head, output, run, graph, servers, model, host, classes, schemes });
+        let read =
+            self.read_rest(root, Parts { head, output, run, graph, servers, model, routing, host, classes, schemes });
         keep(problems, read)
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
         let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
-        let Parts { model, host: (host, ack_path), classes, mut schemes, .. } = parts;
+        let Parts { model, routing, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = switch_context(&classes.classes, &host, &graph, &servers);
         let nodes = &mut graph.nodes;
@@ -316,7 +326,7 @@ impl Scenario {
             classes: classes.classes,
             switches,
             hosts,
-            model,
+            model: Model { forwarding: routing.forwarding, hash: routing.hash, ..model },
             ack_path,
             faults: Vec::new(),
             probes: Vec::new(),
@@ -350,10 +360,10 @@ impl Scenario {
         let traffic = read_traffic(rows, &mut context)?;
         (plan.faults, plan.probes) = (faults, probes);
         self.check_stop(root, stop, &traffic)?;
-        let mut warnings = self.notes.clone();
-        warnings.extend(head.warnings.into_iter().chain(unused));
+        let mut warnings: Vec<Diagnostic> = self.notes.iter().cloned().chain(head.warnings).chain(unused).collect();
         controlled_switches(root, &plan, &schemes)?;
         recovery::check(root, &plan, &formats, &schemes)?;
+        routing::check(root, &plan, (routing.mode, routing.spreading), &schemes, &formats, &mut warnings)?;
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
@@ -371,6 +381,7 @@ impl Scenario {
             plan: Arc::new(plan),
             servers,
             frame_bytes,
+            routing: routing.mode,
             names,
             classes: classes.names,
             schemes,
@@ -481,6 +492,7 @@ struct Parts {
     graph: Graph,
     servers: Servers,
     model: Model,
+    routing: Routing,
     host: (HostSettings, AckPath),
     classes: NamedClasses,
     schemes: Vec<NamedScheme>,

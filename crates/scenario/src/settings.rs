@@ -6,7 +6,7 @@ use super::reader::{Result, Table, Text};
 use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
-    Alpha, Class, Classes, Forwarding, FrameSizes, Headroom, HostSettings, InflightCap, Model, NicScheduler,
+    Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model, NicScheduler,
     NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
     Thresholds, Watchdog,
 };
@@ -20,6 +20,7 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
         ecmp: table.choice("ecmp", words::ECMP)?,
         next_hops: table.choice("next_hops", words::NEXT_HOPS)?,
         forwarding: Forwarding::default(),
+        hash: Hash::default(),
         base_rtt: table.choice("base_rtt", words::BASE_RTT)?,
         random: match table.is("random_streams", "shared")? {
             false => Random::Own,

@@ -8,7 +8,7 @@
 //!
 //! `cap` is the counterpart of DCQCN's one CNP per 50 us.
 
-use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::param::{Base, ParamValues, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::pi::Pi;
@@ -62,7 +62,8 @@ impl Configured for Pacc {
         Params::TABLE,
         PRESETS,
     )
-    .with_base(Base::Default("dcqcn:nic-slow"));
+    .with_base(Base::Default("dcqcn:nic-slow"))
+    .with_paths(PathSupport::OnePath("the fair rate of a port is not that of a flow with several paths"));
 
     fn configure(values: &ParamValues) -> Pacc {
         Pacc { params: Params::read(values) }

@@ -6,7 +6,7 @@
 //! the constants are from memory, so all are parameters, except F_max: it is the port's rate.
 
 use crate::Configured;
-use crate::param::{BytesByRate, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::param::{BytesByRate, ParamValues, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::frame_content;
@@ -66,7 +66,8 @@ impl Configured for Rocc {
         "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020",
         Params::TABLE,
         PRESETS,
-    );
+    )
+    .with_paths(PathSupport::OnePath("the fair rate of a port is not that of a flow with several paths"));
 
     fn configure(values: &ParamValues) -> Rocc {
         Rocc { params: Params::read(values) }

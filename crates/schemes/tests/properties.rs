@@ -226,6 +226,7 @@ impl Points {
                     int: self.int.as_ref(),
                     duplicate: self.acked == before && self.sent > before && rng.below(4) > 0,
                     resent: rng.below(4) == 0,
+                    path: 0,
                 });
             }
             7 => self.rp.on_loss(self.now, if rng.below(2) == 0 { Loss::Nak } else { Loss::Timeout }),

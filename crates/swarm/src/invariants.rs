@@ -4,7 +4,7 @@ use crate::Trial;
 use std::collections::BTreeMap;
 use xoff_engine::{Time, TimeResolution};
 use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
-use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
+use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample, Spread};
 use xoff_fabric::simulation::Simulation;
 use xoff_scenario::budget;
 
@@ -87,16 +87,27 @@ fn flow_is_possible(trial: &Trial, flow: &FlowRecord) -> Option<String> {
         (flow.size_bytes.is_some() && acked < delivered, "acknowledged before it was delivered"),
         (flow.start > trial.world.now, "started after the end of the run"),
         (faster_than_alone(trial, flow), "faster than alone on the idle network"),
+        (misordered(flow), "reordered beyond what was sent"),
     ];
     let found = wrong.iter().find(|(is_wrong, _)| *is_wrong)?;
     Some(format!("a flow is {}: {flow:?}", found.1))
+}
+
+/// Packets that were overtaken, came early or came twice are no more than were sent.
+fn misordered(flow: &FlowRecord) -> bool {
+    flow.multipath.spread.is_some_and(|spread| {
+        let order = spread.order;
+        order.reordered > flow.packets_sent
+            || order.out_of_order > flow.packets_sent
+            || order.extent_most > flow.packets_sent
+    })
 }
 
 /// A flow alone on its path is the fastest there can be, unless the path changed under it.
 fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
     let plan = &trial.world.plan;
     let changed = plan.faults.iter().any(|fault| changes_a_link(fault) || matches!(fault.what, FaultKind::Rate { .. }));
-    let other_way = flow.detours > 0 || changed;
+    let other_way = flow.multipath.detours > 0 || changed;
     match (flow.delivered_at, flow.size_bytes) {
         (Some(at), Some(_)) if !other_way => at.saturating_since(flow.start) < flow.ideal,
         _ => false,
@@ -159,7 +170,7 @@ fn in_order(trial: &Trial) -> Option<String> {
     let of = &trial.world.counters;
     let lost = of.drops_lossless + of.drops_lossy + of.drops_fault + of.packets_trimmed;
     let quiet = lost == 0 && trial.world.plan.faults.is_empty();
-    let detours = trial.world.flows.iter().any(|flow| flow.detours > 0);
+    let detours = trial.world.flows.iter().any(|flow| flow.multipath.detours > 0 || flow.multipath.spread.is_some());
     let resent = of.data_packets_retransmitted > 0;
     (quiet && !detours && of.naks_sent > 0 && !resent).then(|| format!("{} NAKs though nothing was lost", of.naks_sent))
 }
@@ -202,8 +213,10 @@ fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
             }
             at = plan.node_of(peer(port));
         }
-        // A flow to which no way led when it began has sent nothing.
-        if at != flow.dst && flow.packets_sent > 0 {
+        // A flow to which no way led when it began has sent nothing. Packets that choose their paths may be lost where
+        // no way leads on.
+        let cut = flow.multipath.spread.is_some() && plan.faults.iter().any(changes_a_link);
+        if at != flow.dst && flow.packets_sent > 0 && !cut {
             return Some(format!("the path of a flow leads elsewhere: {flow:?}"));
         }
     }
@@ -237,7 +250,7 @@ fn sample_is_possible(sample: &Sample) -> Option<String> {
 /// What a swarm should reach, and whether a run did.
 type Reach = (&'static str, fn(&Trial) -> bool);
 
-const REACHES: [Reach; 18] = [
+const REACHES: [Reach; 20] = [
     ("PAUSE", |trial| trial.world.counters.pause_frames > 0),
     ("timed PAUSE", |trial| trial.world.counters.refresh_frames > 0),
     ("marks", |trial| trial.world.counters.marks > 0),
@@ -255,19 +268,28 @@ const REACHES: [Reach; 18] = [
     ("several classes", |trial| trial.world.plan.classes.list.len() > 2),
     ("several schemes", |trial| trial.loaded.schemes.len() > 1),
     ("a promise kept", |trial| trial.world.counters.pause_frames > 0 && promises_no_drop(trial)),
+    ("several paths", |trial| spread(trial).any(|spread| spread.paths_used > 1)),
+    ("reordered packets", |trial| spread(trial).any(|spread| spread.order.reordered > 0)),
     ("all flows complete", |trial| trial.world.counters.flows_completed == trial.world.counters.flows_started),
 ];
+
+fn spread(trial: &Trial) -> impl Iterator<Item = &Spread> {
+    trial.world.flows.iter().filter_map(|flow| flow.multipath.spread.as_ref())
+}
 
 /// What a run reached of [`all_reaches`].
 pub fn reached(trial: &Trial) -> impl Iterator<Item = String> {
     let laws = REACHES.iter().filter(|(_, is)| is(trial)).map(|(name, _)| (*name).to_owned());
     let schemes = trial.loaded.schemes.iter().map(|scheme| format!("scheme {}", scheme.values.spec().name));
-    laws.chain(schemes).chain(trial.loaded.traffic.iter().map(|traffic| format!("traffic {}", traffic.kind)))
+    let routing = std::iter::once(format!("routing {}", trial.loaded.routing()));
+    let traffic = trial.loaded.traffic.iter().map(|traffic| format!("traffic {}", traffic.kind));
+    laws.chain(schemes).chain(traffic).chain(routing)
 }
 
 /// What a swarm must put to the test: situations, every scheme, every kind of traffic.
 pub fn all_reaches() -> impl Iterator<Item = String> {
     let laws = REACHES.iter().map(|(name, _)| (*name).to_owned());
     let schemes = xoff_schemes::all().iter().map(|spec| format!("scheme {}", spec.name));
-    laws.chain(schemes).chain(crate::traffic::KINDS.iter().map(|kind| format!("traffic {kind}")))
+    let routings = crate::routing::MODES.iter().map(|mode| format!("routing {mode}"));
+    laws.chain(schemes).chain(crate::traffic::KINDS.iter().map(|kind| format!("traffic {kind}"))).chain(routings)
 }

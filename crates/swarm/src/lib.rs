@@ -13,6 +13,7 @@ pub mod invariants;
 pub mod network;
 pub mod recovery;
 pub mod rewrite;
+pub mod routing;
 pub mod runner;
 pub mod scenario;
 pub mod schemes;

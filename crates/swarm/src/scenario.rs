@@ -1,7 +1,7 @@
 //! A whole scenario from its seed.
 
 use crate::draw::{Draw, US, push, set, time};
-use crate::{devices, events, network, recovery, schemes, table, traffic};
+use crate::{devices, events, network, recovery, routing, schemes, table, traffic};
 use toml::Table;
 
 /// The scenario of a seed, as its tables.
@@ -20,6 +20,7 @@ fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bo
     let devices = devices::devices(&mut Draw::new(seed, "swarm devices"), &network, &mut root);
     recovery::recovery(&mut Draw::new(seed, "swarm recovery"), &devices, &mut root);
     let schemes = schemes::schemes(&mut Draw::new(seed, "swarm schemes"), &mut root);
+    routing::routing(&mut Draw::new(seed, "swarm routing"), &mut root);
     let draw = &mut Draw::new(seed, "swarm traffic");
     let frame = traffic::Frame::new(draw, &network, &devices, &schemes);
     let tables = tables(draw, &frame);

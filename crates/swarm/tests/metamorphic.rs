@@ -313,6 +313,11 @@ fn slowed(seed: u64, scheme: &str, factor: u64) -> Option<(Table, Table)> {
     set(&mut root, "scheme", table! { name = scheme });
     set(&mut root, "model", table! { event_order = "insertion" });
     root.remove("schemes");
+    // Switches draw by the time of arrival.
+    root.remove("routing");
+    if root.get("host").and_then(|host| host.get("ack_path")?.as_str()) == Some("entropy") {
+        leave_out(&mut root, "host", "ack_path");
+    }
     // TCP's longest wait for a second segment is a constant of its own.
     leave_out(&mut root, "host", "ack_every");
     // The simulator that it follows answers a packet that it holds at most every 4 us.

@@ -96,7 +96,7 @@ fn flows(flows: &[FlowRecord]) -> String {
         digest.row(&[&f.size_bytes.map_or(-1, i128::from), &f.delivered_bytes, &f.class, &f.scheme, &f.start.ps()]);
         digest.row(&[&ps(f.delivered_at), &ps(f.acked_at), &f.ideal.ps(), &f.base_rtt.ps(), &f.packets_sent]);
         digest.row(&[&f.packets_retransmitted, &f.recovery.timeouts, &f.lost, &f.marked, &f.notifications]);
-        digest.row(&[&ps(f.first_notified), &f.detours]);
+        digest.row(&[&ps(f.first_notified), &f.multipath.detours]);
         for port in f.path.iter().flatten() {
             digest.row(&[port]);
         }
@@ -188,7 +188,7 @@ fn outcome(golden: &Golden) -> Outcome {
         schemes,
         counters: *c,
         pfc_frames: world.pfc_frames.len(),
-        detours: world.flows.iter().map(|flow| flow.detours).sum(),
+        detours: world.flows.iter().map(|flow| flow.multipath.detours).sum(),
         failed: world.failure.is_some(),
     }
 }

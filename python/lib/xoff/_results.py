@@ -74,6 +74,11 @@ class Run:
         return self._data.table("flow_activity")
 
     @property
+    def groups(self) -> Table | None:
+        """One row per group of equal-cost links that sent something, unless ``[output] activity = false``."""
+        return self._data.table("groups")
+
+    @property
     def jobs(self) -> Table | None:
         """One row per training job, where the scenario has one."""
         return self._data.table("jobs")

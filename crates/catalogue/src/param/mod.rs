@@ -41,6 +41,28 @@ pub struct SchemeSpec {
     /// What its reaction point publishes
     /// ([`ReactionPoint::variables`](xoff_fabric::scheme::ReactionPoint::variables)).
     pub variables: &'static [Variable],
+    /// Over which choices of paths it runs.
+    pub paths: PathSupport,
+}
+
+/// Over which choices of paths a scheme runs; with the reason where not over all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathSupport {
+    /// Packets of a flow may take different paths.
+    Any,
+    /// Packets that follow each other closely take one path.
+    OnePath(&'static str),
+    /// So with this value of a parameter; else any.
+    OnePathWith {
+        /// The parameter.
+        param: &'static str,
+        /// Its value, as a scenario spells it.
+        value: &'static str,
+        /// The reason.
+        why: &'static str,
+    },
+    /// Flows keep the path that ECMP gives them.
+    Ecmp(&'static str),
 }
 
 /// Values of a preset that were found for ports of one speed and are too small at faster ones.
@@ -86,6 +108,7 @@ impl SchemeSpec {
             tuned: &[],
             draws_lots: false,
             variables: &[],
+            paths: PathSupport::Any,
         }
     }
 
@@ -112,6 +135,11 @@ impl SchemeSpec {
     /// Sets [`SchemeSpec::draws_lots`].
     pub const fn drawing_lots(self) -> SchemeSpec {
         SchemeSpec { draws_lots: true, ..self }
+    }
+
+    /// Sets [`SchemeSpec::paths`].
+    pub const fn with_paths(self, paths: PathSupport) -> SchemeSpec {
+        SchemeSpec { paths, ..self }
     }
 
     /// Sets [`SchemeSpec::hears_notices`].
@@ -241,6 +269,17 @@ impl ParamValues {
     /// The scheme whose parameters they are.
     pub fn spec(&self) -> &'static SchemeSpec {
         self.spec
+    }
+
+    /// Over which choices of paths the scheme runs with these parameters.
+    pub fn path_support(&self) -> PathSupport {
+        match self.spec.paths {
+            PathSupport::OnePathWith { param, value, why } if self.get(param).to_string() == value => {
+                PathSupport::OnePath(why)
+            }
+            PathSupport::OnePathWith { .. } => PathSupport::Any,
+            other => other,
+        }
     }
 
     /// The scheme it works with.

@@ -81,6 +81,8 @@ pub struct FlowFacts {
     pub ack_delay: Span,
     /// How it crosses domains; `None` if both ends are in one.
     pub inter_domain: Option<InterDomain>,
+    /// Its packets may take different paths.
+    pub spread: bool,
 }
 
 /// The two short stretches of a flow between domains.
@@ -113,6 +115,7 @@ impl FlowFacts {
             hops: 1,
             ack_delay: Span::ZERO,
             inter_domain: None,
+            spread: false,
         }
     }
 }

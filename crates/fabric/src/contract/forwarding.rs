@@ -6,6 +6,7 @@
 
 use crate::contract::delegate::delegable;
 use crate::contract::packet::Ecn;
+pub use crate::contract::scheme::Loss;
 use xoff_engine::{BitRate, Span, Time};
 
 /// What a path choice may know of its flow.
@@ -26,10 +27,10 @@ pub trait PathChoice: Send {
     /// Takes note of an ACK or NAK: the path and the mark of the data packet that caused it, and its round trip.
     #[inline]
     fn on_ack(&mut self, now: Time, path: u16, ecn: Ecn, rtt: Span) {}
-    /// Takes note of a loss (a NAK, a timeout, or a retransmission that the reaction point asks for): the path that the
-    /// oldest unacknowledged packet took last.
+    /// Takes note of a loss, and of how the sender learned of it: the path that the oldest unacknowledged packet took
+    /// last. A single retransmission that the reaction point asks for counts as a NAK.
     #[inline]
-    fn on_loss(&mut self, now: Time, path: u16) {}
+    fn on_loss(&mut self, now: Time, path: u16, loss: Loss) {}
 }
 }
 pub(crate) use delegate_path_choice;
@@ -50,6 +51,8 @@ pub struct Forwarded {
     pub now: Time,
     /// Hash of the flow's identity.
     pub flow: u32,
+    /// Number of the switch where the packet's way ends, among switches with hosts.
+    pub edge: u16,
     /// Path number that the sender chose: the packet's entropy.
     pub path: u16,
     /// Index into [`crate::network::plan::Classes::list`].
@@ -70,7 +73,7 @@ pub struct Candidate {
 }
 
 delegable! { $ delegate_next_hop
-/// Chooses the next hop of each packet, at one switch.
+/// Chooses the next hop of each data packet, at one switch.
 pub trait NextHop: Send {
     /// Returns the place of the chosen one among `candidates`, of which there are at least two. Their order is that of
     /// [`crate::network::plan::NextHops`].

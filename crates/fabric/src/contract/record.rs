@@ -1,5 +1,6 @@
 //! What comes out of a run: plain records, drained by whoever drives the world.
 
+use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 
 /// One flow, written when it ends or when the run does.
@@ -51,8 +52,8 @@ pub struct FlowRecord {
     pub notifications: u64,
     /// When the first of them did.
     pub first_notified: Option<Time>,
-    /// Other routes than its path that some of its packets were sent by VOQ switches.
-    pub detours: u32,
+    /// What more than one path did to it.
+    pub multipath: Multipath,
     /// Paths of its packets.
     pub path: Paths,
 }
@@ -72,12 +73,43 @@ pub struct RecoveryRecord {
     pub held_packets_max: u32,
 }
 
+/// What more than one path did to a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Multipath {
+    /// Other routes than its path that some of its packets were sent by VOQ switches.
+    pub detours: u32,
+    /// `None` for a flow that keeps one path.
+    pub spread: Option<Spread>,
+}
+
+/// Paths of a flow whose packets choose theirs, or have it chosen by switches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spread {
+    /// Ways from sender to receiver along the hops that its data packets took. Where two ways meet and part again, their
+    /// combinations count too.
+    pub paths_used: u64,
+    /// In which order its data packets arrived.
+    pub order: Order,
+}
+
+/// In which order data packets arrived, until the receiver had all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Order {
+    /// Packets that arrived after one with a higher PSN (RFC 4737), retransmissions apart.
+    pub reordered: u64,
+    /// Most packets that arrived from the first with a higher PSN on, before a reordered one.
+    pub extent_most: u64,
+    /// Packets that arrived while one before them was missing.
+    pub out_of_order: u64,
+}
+
 /// Paths of a flow's packets, each as its egress ports from the sender's NIC on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Paths {
     /// All packets take one, but for detours and faults.
     One(Box<[u32]>),
-    /// Packets take several: as few as cover every hop that data packets took.
+    /// Packets take several: as few as cover every hop that data packets took. Where none has arrived, a path ends as
+    /// routes continue it.
     Many(Box<[Box<[u32]>]>),
 }
 
@@ -105,10 +137,33 @@ impl Paths {
             }
             paths.push(path.into());
         }
+        Paths::of(paths)
+    }
+
+    /// One path or several.
+    pub fn of(mut paths: Vec<Box<[u32]>>) -> Paths {
         match paths.len() {
             1 => Paths::One(paths.remove(0)),
             _ => Paths::Many(paths.into()),
         }
+    }
+
+    /// Number of ways from `first` on along hops, which are pairs of an egress port and the next one in ascending order.
+    /// Routes that changed may have led packets in a circle; a way does not go round in it.
+    pub fn count(first: u32, hops: &[(u32, u32)]) -> u64 {
+        fn ways(port: u32, hops: &[(u32, u32)], known: &mut BTreeMap<u32, u64>) -> u64 {
+            if let Some(&ways) = known.get(&port) {
+                return ways;
+            }
+            known.insert(port, 0);
+            let after = hops.iter().skip(hops.partition_point(|&(from, _)| from < port));
+            let after: Vec<u32> = after.take_while(|&&(from, _)| from == port).map(|&(_, to)| to).collect();
+            let sum = after.iter().fold(0, |sum: u64, &next| sum.saturating_add(ways(next, hops, known)));
+            let ways = if after.is_empty() { 1 } else { sum };
+            known.insert(port, ways);
+            ways
+        }
+        ways(first, hops, &mut BTreeMap::new())
     }
 
     /// Paths one by one.

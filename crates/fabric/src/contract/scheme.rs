@@ -409,6 +409,8 @@ pub struct Acked<'a> {
     pub duplicate: bool,
     /// That packet had been sent more than once.
     pub resent: bool,
+    /// Number of the path that packet took, if its sender chose one; else zero.
+    pub path: u16,
 }
 
 /// What a TCP sender has under way, in payload bytes from the flow's first byte.

@@ -4,7 +4,9 @@
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
 pub use crate::buffer::Rule;
-pub use crate::network::forwarding::{Forwarding, NextHopRule, PathRule};
+pub use crate::network::forwarding::{
+    AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie,
+};
 pub use crate::network::probe::{Probe, ProbeTarget};
 pub use crate::network::recovery::{Irn, Recovery, Sack};
 pub use crate::network::response::PfcResponse;
@@ -53,6 +55,8 @@ pub struct Model {
     pub ties: Ties,
     /// Among equal next hops.
     pub ecmp: Ecmp,
+    /// What that hash is of.
+    pub hash: Hash,
     /// Their order, which the hash counts in.
     pub next_hops: NextHops,
     /// Which round trip schemes are told.
@@ -96,6 +100,63 @@ pub enum Ecmp {
     /// MurmurHash3 (x86, 32 bits) of addresses and ports, with the switch's number as its seed; what
     /// remains of a division by the number of next hops counts.
     Murmur3,
+}
+
+/// What switches hash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hash {
+    /// Fields of packets.
+    pub fields: HashFields,
+    /// What else enters the hash of a switch.
+    pub seeds: HashSeeds,
+}
+
+/// Fields of a packet that switches hash; a field that they do not hash counts as zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HashFields(u8);
+
+impl HashFields {
+    /// None.
+    pub const NONE: HashFields = HashFields(0);
+    /// Source address.
+    pub const SOURCE: HashFields = HashFields(1);
+    /// Destination address.
+    pub const DESTINATION: HashFields = HashFields(2);
+    /// UDP or TCP source port, which a sender's number of the path changes.
+    pub const SOURCE_PORT: HashFields = HashFields(4);
+    /// UDP or TCP destination port.
+    pub const DESTINATION_PORT: HashFields = HashFields(8);
+    /// Destination queue pair.
+    pub const QP: HashFields = HashFields(16);
+    /// Addresses and ports; under [`Ecmp::Mix`] all that a flow is.
+    pub const FIVE_TUPLE: HashFields = HashFields(15);
+
+    /// The fields of both.
+    pub const fn with(self, other: HashFields) -> HashFields {
+        HashFields(self.0 | other.0)
+    }
+    /// Whether any of `other` is among these.
+    pub const fn has(self, other: HashFields) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl Default for HashFields {
+    fn default() -> HashFields {
+        HashFields::FIVE_TUPLE
+    }
+}
+
+/// Seeds of the hashes of switches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum HashSeeds {
+    /// Every switch has its own.
+    #[default]
+    PerSwitch,
+    /// Switches of a layer have the same.
+    PerLayer,
+    /// All switches have the same.
+    Equal,
 }
 
 /// In which order a switch lists equal next hops.
@@ -506,9 +567,11 @@ pub enum AckClass {
 /// Which way reverse traffic takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckPath {
-    /// An ECMP hash of its own, as a real fabric does with swapped addresses and ports.
+    /// An ECMP hash of its own, as a real fabric does with swapped addresses and ports: one path for a flow.
     #[default]
     Ecmp,
+    /// The same hash, which the path number of the data packet enters too.
+    Entropy,
     /// Back along the data's path.
     Symmetric,
 }

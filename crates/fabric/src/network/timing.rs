@@ -33,6 +33,56 @@ pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire_bytes: 
     span(propagation + best)
 }
 
+/// Picoseconds of a second.
+const SECOND: u128 = 1_000_000_000_000;
+
+/// Least time from a flow's start to the arrival of its last bit, alone on all its equal-cost paths, which are given hop
+/// by hop: every hop passes all packets with all its links together, after the first packet has come by the fastest
+/// links and before the last leaves by these.
+pub fn ideal_over_all(
+    plan: &Plan,
+    hops: &[Vec<u32>],
+    packets: u64,
+    full_wire_bytes: u32,
+    last_wire_bytes: u32,
+) -> Span {
+    let bytes = u128::from(packets.saturating_sub(1)) * u128::from(full_wire_bytes) + u128::from(last_wire_bytes);
+    let first_bytes = if packets > 1 { full_wire_bytes } else { last_wire_bytes };
+    let fastest = |ports: &Vec<u32>, bytes: u32| {
+        let link = |&port: &u32| LinkRate::with_resolution(plan.fastest(port).rate, plan.model.resolution);
+        ports.iter().map(|port| u128::from(link(port).serialise(bytes).ps())).min().unwrap_or(0)
+    };
+    let delay = |ports: &Vec<u32>| ports.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).min();
+    let propagation: u128 = hops.iter().filter_map(delay).sum();
+    let mut after: u128 = hops.iter().map(|ports| fastest(ports, last_wire_bytes)).sum();
+    let (mut before, mut longest) = (0, 0);
+    for ports in hops {
+        after -= fastest(ports, last_wire_bytes);
+        // As the run counts time, where a packet may take a little less than its share of a second.
+        let per_s = |&port: &u32| {
+            let link = LinkRate::with_resolution(plan.fastest(port).rate, plan.model.resolution);
+            let of = |bytes: u32| u128::from(bytes) * SECOND / u128::from(link.serialise(bytes).ps()).max(1) + 1;
+            of(full_wire_bytes).max(of(last_wire_bytes))
+        };
+        let bytes_per_s: u128 = ports.iter().map(per_s).sum();
+        let together = (bytes * SECOND / bytes_per_s).max(fastest(ports, last_wire_bytes));
+        longest = longest.max(before + together + after);
+        before += fastest(ports, first_bytes);
+    }
+    Span::from_ps(u64::try_from(propagation + longest).unwrap_or(u64::MAX))
+}
+
+/// Round trip of a full packet and its ACK over the slowest of the links at each hop: no shortest path takes longer.
+pub fn longest_base_rtt(plan: &Plan, hops: &[Vec<u32>], of: Exchange) -> Span {
+    let slowest = |ports: &Vec<u32>, way: fn(u32) -> u32, bytes: u32| {
+        let span = |&port: &u32| plan.direction(way(port)).delay + link(plan, way(port)).serialise(bytes);
+        ports.iter().map(span).max().unwrap_or(Span::ZERO)
+    };
+    hops.iter().fold(Span::ZERO, |sum, ports| {
+        sum + slowest(ports, |port| port, of.data_wire_bytes) + slowest(ports, peer, of.ack_wire_bytes)
+    })
+}
+
 /// The link that leaves `port`, as the run counts time.
 fn link(plan: &Plan, port: u32) -> LinkRate {
     LinkRate::with_resolution(plan.direction(port).rate, plan.model.resolution)

@@ -2,10 +2,12 @@
 //!
 //! A run in which every flow keeps one path has none of it.
 
-use crate::contract::forwarding::{Candidate, PathChoice};
+use crate::contract::forwarding::{Candidate, Loss, PathChoice};
 use crate::contract::packet::TableRoute;
-use crate::id::{PortId, SenderId, SwitchId};
-use crate::network::forwarding::{NextHopMachine, PathMachine};
+use crate::contract::record::Order;
+use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
+use crate::network::forwarding::{HashOfPackets, NextHopMachine, PathMachine};
+use crate::node::order::ArrivalOrder;
 use xoff_engine::{Numbered, Table, Time};
 
 /// Everything that a part needs to forward packets one by one, and free blocks of its route memory.
@@ -13,8 +15,12 @@ use xoff_engine::{Numbered, Table, Time};
 pub(crate) struct Forwarder {
     /// Paths of flows that have several, by sender.
     spreads: Table<SenderId, Option<Box<Spread>>>,
+    /// In which order packets of such flows arrived, by receiver.
+    orders: Table<ReceiverId, Option<Box<ArrivalOrder>>>,
     /// Next-hop choices by switch; empty if switches do not choose.
     pub machines: Table<SwitchId, NextHopMachine>,
+    /// Hashes by which ACKs and notifications find their next hops, by switch.
+    pub ack_hashes: Table<SwitchId, HashOfPackets>,
     pub next_hops: NextHopTable,
     /// Free blocks of the route memory, by length.
     pub route_free: Vec<Vec<u32>>,
@@ -25,6 +31,21 @@ pub(crate) struct Forwarder {
 impl Forwarder {
     pub fn spread_mut(&mut self, flow: SenderId) -> Option<&mut Spread> {
         self.spreads.get_mut(flow)?.as_deref_mut()
+    }
+
+    /// What a receiver has seen of the order of packets, from the first one on.
+    pub fn order_mut(&mut self, flow: ReceiverId) -> &mut ArrivalOrder {
+        self.orders.reach(flow, || None).get_or_insert_default()
+    }
+
+    pub fn order(&self, flow: ReceiverId) -> Order {
+        self.orders.get(flow).and_then(Option::as_deref).map_or_else(Order::default, |order| order.counts)
+    }
+
+    pub fn forget_order(&mut self, flow: ReceiverId) {
+        if let Some(order) = self.orders.get_mut(flow) {
+            *order = None;
+        }
     }
 
     pub fn set_spread(&mut self, flow: SenderId, spread: Option<Box<Spread>>) {
@@ -110,9 +131,9 @@ impl Spread {
     }
 
     /// Packet `una`, the oldest outstanding one, counts as lost.
-    pub fn on_loss(&mut self, now: Time, una: u32) {
+    pub fn on_loss(&mut self, now: Time, una: u32, loss: Loss) {
         if let Some(path) = self.taken.get(una) {
-            self.machine.on_loss(now, path);
+            self.machine.on_loss(now, path, loss);
         }
     }
 }
@@ -132,7 +153,7 @@ mod tests {
         fn pick(&mut self, now: Time, psn: u32, _: u16) -> u16 {
             if now < Time::from_us(1) { 2 * psn as u16 } else { 9 }
         }
-        fn on_loss(&mut self, _: Time, path: u16) {
+        fn on_loss(&mut self, _: Time, path: u16, _: Loss) {
             LOST.lock().expect("one test").push(path);
         }
     }
@@ -143,12 +164,12 @@ mod tests {
         let mut spread = Spread::new(machine, PathRoutes::Table { edge: 5, paths: 10 });
         let routes = [0, 1, 2, 3].map(|psn| spread.pick(Time::ZERO, psn, 0));
         assert_eq!(routes, [0x8005_0000, 0x8005_0002, 0x8005_0004, 0x8005_0006]);
-        spread.on_loss(Time::ZERO, 1);
+        spread.on_loss(Time::ZERO, 1, Loss::Nak);
         // Packet 2 is sent again after 0 and 1 were acknowledged.
         spread.pick(Time::from_us(1), 2, 2);
-        spread.on_loss(Time::ZERO, 2);
-        spread.on_loss(Time::ZERO, 3);
-        spread.on_loss(Time::ZERO, 4);
+        spread.on_loss(Time::ZERO, 2, Loss::Timeout);
+        spread.on_loss(Time::ZERO, 3, Loss::Nak);
+        spread.on_loss(Time::ZERO, 4, Loss::Nak);
         assert_eq!(*LOST.lock().expect("one test"), [2, 9, 6], "packet 4 was never sent");
     }
 

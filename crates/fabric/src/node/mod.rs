@@ -2,6 +2,7 @@
 
 pub mod forwarding;
 pub mod host;
+pub mod order;
 pub mod port;
 pub mod scan;
 pub mod shaper;

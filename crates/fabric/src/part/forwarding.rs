@@ -5,10 +5,11 @@
 //! route memory before its first port and after its last one; the word after that is where an ACK begins. Where
 //! switches choose, a packet carries the destination's edge and the number itself.
 
-use crate::contract::forwarding::{Candidate, Forwarded, NextHop, PathChoice};
-use crate::contract::packet::{Kind, Packet, TRANSIT, TableRoute};
+use crate::contract::forwarding::{Candidate, Forwarded, Loss, NextHop, PathChoice};
+use crate::contract::packet::{Kind, Packet, RESENT, TRANSIT, TableRoute};
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
+use crate::network::plan::AckPath;
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
@@ -25,9 +26,7 @@ impl<S: Scheme> Part<S> {
     /// Passes an ACK or NAK to the path choice of its flow.
     #[cold]
     #[inline(never)]
-    pub(crate) fn path_acked(&mut self, flow: SenderId, ack: &Packet) {
-        let path =
-            TableRoute::of(ack.route).map_or_else(|| self.paths.route_ports[ack.route as usize] as u16, |at| at.path);
+    pub(crate) fn path_acked(&mut self, flow: SenderId, ack: &Packet, path: u16) {
         let rtt = ack.echoed(self.now);
         if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
             spread.machine().on_ack(self.now, path, ack.ecn, rtt);
@@ -36,11 +35,25 @@ impl<S: Scheme> Part<S> {
 
     /// Passes the loss of the oldest outstanding packet to the path choice of its flow, if it has one.
     #[cold]
-    pub(crate) fn path_lost(&mut self, flow: SenderId) {
+    pub(crate) fn path_lost(&mut self, flow: SenderId, loss: Loss) {
         let una = self.flows.senders[flow].requester.seq.una;
         if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
-            spread.on_loss(self.now, una);
+            spread.on_loss(self.now, una, loss);
         }
+    }
+
+    /// Takes note of the order in which data packets of a flow with several paths arrive, before their transport does.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_order(&mut self, flow: ReceiverId, packet: &Packet) {
+        let receiver = &self.flows.receivers[flow];
+        // What comes after all has arrived may be counted or not when the record is made.
+        if receiver.delivered_at.is_some() || receiver.responder.seq.is_closed() {
+            return;
+        }
+        let expected = receiver.responder.seq.expected;
+        let order = self.paths.forwarding.order_mut(flow);
+        order.on_arrival(packet.psn, expected, packet.flags & RESENT != 0);
     }
 
     /// Where an ACK or NAK begins that answers a data packet of a flow with several paths.
@@ -88,8 +101,13 @@ impl<S: Scheme> Part<S> {
             }
         }));
         let flow = self.flows.entries[packet.flow].name;
-        let facts = Forwarded { now: self.now, flow, path: route.path, class: packet.class };
-        let chosen = self.paths.forwarding.machines[switch].pick(&facts, &candidates);
+        let facts = Forwarded { now: self.now, flow, edge: route.edge, path: route.path, class: packet.class };
+        let forwarding = &mut self.paths.forwarding;
+        let chosen = match (packet.kind, self.plan.ack_path) {
+            (Kind::Data, _) => forwarding.machines[switch].pick(&facts, &candidates),
+            (_, AckPath::Entropy) => forwarding.ack_hashes[switch].pick(&facts, &candidates),
+            _ => forwarding.ack_hashes[switch].pick(&Forwarded { path: 0, ..facts }, &candidates),
+        };
         self.paths.forwarding.candidates = candidates;
         Some(self.paths.forwarding.next_hops.next_hops(switch, route.edge)[chosen])
     }
@@ -120,8 +138,15 @@ impl<S: Scheme> Part<S> {
         }
         if packet.kind == Kind::Data {
             let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
-            self.flows.route_storage[packet.flow].note_hop(hop);
+            self.flows.route_storage[packet.flow].note_hop(hop, self.now);
         }
         false
     }
+}
+
+/// Number of the path that an ACK or NAK answers, once it is where its own ends.
+#[cold]
+#[inline(never)]
+pub(crate) fn path_of(route_ports: &[u32], ack: &Packet) -> u16 {
+    TableRoute::of(ack.route).map_or_else(|| route_ports[ack.route as usize] as u16, |at| at.path)
 }

@@ -13,8 +13,8 @@ pub(crate) struct RouteStorage {
     /// Edges of its sender and its receiver, if switches choose its next hops.
     pub edges: Option<[u16; 2]>,
     /// Hops (an egress port, and the next one) that data packets of a flow with several paths took here, by name, in
-    /// ascending order.
-    pub hops: Box<[(u32, u32)]>,
+    /// ascending order; each with the time of the first packet.
+    pub hops: Box<[((u32, u32), Time)]>,
 }
 
 const _: () = assert!(size_of::<RouteStorage>() == 48, "a flow has one in every part that it crosses");
@@ -54,10 +54,10 @@ impl Segments {
 }
 
 impl RouteStorage {
-    pub fn note_hop(&mut self, hop: (u32, u32)) {
-        if let Err(place) = self.hops.binary_search(&hop) {
+    pub fn note_hop(&mut self, hop: (u32, u32), now: Time) {
+        if let Err(place) = self.hops.binary_search_by_key(&hop, |(hop, _)| *hop) {
             let mut hops = std::mem::take(&mut self.hops).into_vec();
-            hops.insert(place, hop);
+            hops.insert(place, (hop, now));
             self.hops = hops.into();
         }
     }
@@ -139,6 +139,7 @@ impl<S: Scheme> Part<S> {
         }
         if receiver != ReceiverId::NONE {
             self.flows.receivers.remove(receiver);
+            self.paths.forwarding.forget_order(receiver);
         }
         self.remove_shaper(entry);
         for segment in storage.segments.all_mut().iter().filter(|segment| segment.len > 0) {

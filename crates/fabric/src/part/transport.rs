@@ -8,6 +8,7 @@ use crate::flow::pacing::SendState;
 use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
+use crate::part::forwarding::path_of;
 use crate::part::{FlowEvent, Part, kind};
 use xoff_engine::Time;
 
@@ -18,7 +19,14 @@ const NOTIFY_LANE: u32 = 1;
 impl<S: Scheme> Part<S> {
     /// What identifies a flow to the hash of a switch.
     pub(crate) fn flow_key(&self, spec: &FlowSpec, identity: u64, ephemeral: u16) -> FlowKey {
-        FlowKey { seed: self.plan.seed, identity, from: spec.src, to: spec.dst, ports: spec.ports_or(ephemeral) }
+        FlowKey {
+            seed: self.plan.seed,
+            identity,
+            from: spec.src,
+            to: spec.dst,
+            ports: spec.ports_or(ephemeral),
+            number: 0,
+        }
     }
 
     #[inline]
@@ -35,6 +43,9 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_data(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
+        if packet.flags & SPREAD != 0 {
+            self.note_order(flow, packet);
+        }
         let responder = &mut self.flows.receivers[flow].responder;
         if responder.is_next(packet.psn) {
             let taken = responder.take_next(&arrival(packet));
@@ -281,6 +292,8 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let resent = packet.flags & RESENT != 0;
+        let path = if packet.flags & SPREAD != 0 { path_of(&self.paths.route_ports, packet) } else { 0 };
+        let sender = &mut self.flows.senders[flow];
         let ack = Ack { expected: packet.psn, selective, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {
@@ -299,6 +312,7 @@ impl<S: Scheme> Part<S> {
             int,
             duplicate: progress.duplicate,
             resent,
+            path,
         });
         if let Some(loss) = progress.lost {
             if loss == Loss::Trimmed {
@@ -306,10 +320,10 @@ impl<S: Scheme> Part<S> {
                 sender.rp.on_congested(now);
             }
             sender.rp.on_loss(now, loss);
-            self.path_lost(flow);
+            self.path_lost(flow, loss);
         }
         if packet.flags & SPREAD != 0 {
-            self.path_acked(flow, packet);
+            self.path_acked(flow, packet, path);
         }
         self.release_extra(packet);
         self.after_ack(flow, progress.bytes > 0);
@@ -451,7 +465,7 @@ impl<S: Scheme> Part<S> {
         if sender.requester.seq.deadline <= now {
             if sender.requester.on_timeout(now) {
                 sender.rp.on_loss(now, Loss::Timeout);
-                self.path_lost(flow);
+                self.path_lost(flow, Loss::Timeout);
                 self.count_timeout(flow);
             }
             self.after_rp(flow);
@@ -483,7 +497,7 @@ impl<S: Scheme> Part<S> {
         }
         self.read_rp(flow);
         if resends {
-            self.path_lost(flow);
+            self.path_lost(flow, if resend == Resend::All { Loss::Timeout } else { Loss::Nak });
             self.try_to_send(flow);
         }
     }

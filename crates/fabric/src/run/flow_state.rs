@@ -254,6 +254,7 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn flow_record(&self, flow_state: FlowStateId) -> FlowRecord {
         let ((sender, details), receiver) = (self.sender_of(flow_state), self.receiver_of(flow_state));
+        let (path, multipath) = self.paths_taken(flow_state);
         FlowRecord {
             id: details.id,
             number: details.number,
@@ -278,8 +279,8 @@ impl<S: Scheme> World<S> {
             marked: receiver.marked,
             notifications: details.notifications,
             first_notified: details.first_notified,
-            detours: details.detours.len() as u32,
-            path: self.paths_taken(flow_state),
+            multipath,
+            path,
         }
     }
 }

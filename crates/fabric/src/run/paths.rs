@@ -2,15 +2,18 @@
 
 use crate::contract::forwarding::{NextHopFacts, PathFacts};
 use crate::contract::packet::TableRoute;
-use crate::contract::record::Paths;
+use crate::contract::record;
+use crate::contract::record::{Multipath, Order, Paths};
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::FlowSpec;
 use crate::id::{FlowStateId, PortId, SenderId};
-use crate::network::plan::{NodeKind, Plan};
+use crate::network::forwarding::HashOfPackets;
+use crate::network::plan::{AckPath, NodeKind, PathMap, Plan, peer};
 use crate::network::route::FlowKey;
 use crate::node::forwarding::{NextHopTable, PathRoutes, Spread};
 use crate::run::World;
 use crate::run::flow_state::Ends;
+use xoff_engine::Time;
 
 /// Where a path leads, and how what is sent back returns.
 pub(crate) struct Way {
@@ -56,9 +59,8 @@ impl<S: Scheme> World<S> {
         let mut routes = Vec::with_capacity(usize::from(forwarding.paths));
         let mut first = None;
         for number in 0..forwarding.paths {
-            let key = key.path(number);
-            let path = self.resolve_path(spec, &key, false).0;
-            let (back, backward) = self.resolve_back(spec, &key, &path);
+            let path = self.path_of_number(spec, key, number);
+            let (back, backward) = self.way_back(spec, key, &path, number);
             let home = (!backward).then(|| self.lay(flow_state, &back, false, Some(Ends { number, answer: 0 }))[0]);
             let answer = home.map_or(0, |(route, _)| route + 1);
             let [there, last] = self.lay(flow_state, &path, true, Some(Ends { number, answer }));
@@ -67,6 +69,31 @@ impl<S: Scheme> World<S> {
         }
         let (sender, receiver, backward) = first.expect("at least one path");
         Installed { sender, receiver, backward, routes: Some(PathRoutes::Installed(routes.into())) }
+    }
+
+    fn path_of_number(&self, spec: &FlowSpec, key: &FlowKey, number: u16) -> Vec<u32> {
+        if self.state.plan.model.forwarding.path_map == PathMap::Hash {
+            return self.resolve_path(spec, &key.path(number), false).0;
+        }
+        let mut path = Vec::with_capacity(8);
+        if !self.parts[0].paths.routes.numbered_path(spec.src, spec.dst, number.into(), &mut path) {
+            path.truncate(1);
+        }
+        path
+    }
+
+    /// The way back of ACKs that answer packets of a path.
+    fn way_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32], number: u16) -> (Vec<u32>, bool) {
+        let plan = &self.state.plan;
+        match (plan.ack_path, plan.model.forwarding.path_map) {
+            (AckPath::Entropy, PathMap::Path) => {
+                let mut back = Vec::with_capacity(8);
+                self.parts[0].paths.routes.numbered_path(spec.dst, spec.src, number.into(), &mut back);
+                (back, false)
+            }
+            (AckPath::Entropy, PathMap::Hash) => self.resolve_back(spec, &key.path(number), path),
+            (AckPath::Ecmp | AckPath::Symmetric, _) => self.resolve_back(spec, key, path),
+        }
     }
 
     /// A flow whose next hops switches choose has an entry in every part that its packets may cross.
@@ -113,8 +140,9 @@ impl<S: Scheme> World<S> {
         for node in switches(&self.state.plan) {
             let part = &mut self.parts[usize::from(self.layout.part_of(node))];
             let switch = part.switches[self.layout.switch_at(node)].name;
-            let machine = rule.machine(&NextHopFacts { seed: self.state.plan.seed, switch });
-            part.paths.forwarding.machines.push(machine);
+            let facts = NextHopFacts { seed: self.state.plan.seed, switch };
+            part.paths.forwarding.machines.push(rule.machine(&facts));
+            part.paths.forwarding.ack_hashes.push(HashOfPackets::new(&facts));
         }
         self.renew_next_hops();
     }
@@ -153,16 +181,47 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// The paths of a flow's packets: its one path, or what ports saw of them.
-    pub(crate) fn paths_taken(&self, flow_state: FlowStateId) -> Paths {
-        let path = &self.sender_of(flow_state).1.path;
-        let mut hops: Vec<(u32, u32)> =
-            self.route_storage_of(flow_state).flat_map(|storage| storage.hops.iter().copied()).collect();
+    /// The paths of a flow's packets, its one path or what ports saw of them, and what several did to it.
+    pub(crate) fn paths_taken(&self, flow_state: FlowStateId) -> (Paths, Multipath) {
+        let details = self.sender_of(flow_state).1;
+        let detours = details.detours.len() as u32;
+        let path = &details.path;
+        // Copies that are still under way when a flow ends are nothing to it. How far they have come by the time of this
+        // record depends on how the network is divided.
+        let end = details.acked_at.unwrap_or(Time::NEVER);
+        let seen = self.route_storage_of(flow_state).flat_map(|storage| storage.hops.iter());
+        let mut hops: Vec<(u32, u32)> = seen.filter(|(_, first)| *first < end).map(|(hop, _)| *hop).collect();
         if hops.is_empty() {
-            return Paths::One(path.clone());
+            return (Paths::One(path.clone()), Multipath { detours, spread: None });
         }
         hops.sort_unstable();
-        Paths::covering(path[0], &hops)
+        let spread = record::Spread { paths_used: Paths::count(path[0], &hops), order: self.order_of(flow_state) };
+        let mut paths: Vec<Box<[u32]>> = Paths::covering(path[0], &hops).iter().map(Box::from).collect();
+        for path in &mut paths {
+            self.complete_path(flow_state, path);
+        }
+        (Paths::of(paths), Multipath { detours, spread: Some(spread) })
+    }
+
+    /// Packets of a flow have not come further than the end of a path: continues it as routes do now, if they lead on.
+    fn complete_path(&self, flow_state: FlowStateId, path: &mut Box<[u32]>) {
+        let plan = &self.state.plan;
+        let details = self.sender_of(flow_state).1;
+        let arrives = |path: &[u32]| path.last().is_some_and(|&port| plan.node_of(peer(port)) == details.spec.dst);
+        if !arrives(path) {
+            let key = self.parts[0].flow_key(&details.spec, details.identity, details.ephemeral);
+            let mut whole = path.to_vec();
+            if self.parts[0].paths.routes.extend(details.spec.dst, &key, &mut whole) {
+                *path = whole.into();
+            }
+        }
+    }
+
+    /// In which order the packets of a flow with several paths arrived.
+    fn order_of(&self, flow_state: FlowStateId) -> Order {
+        let (end, entry) = self.target(flow_state);
+        let part = &self.parts[end];
+        part.paths.forwarding.order(part.flows.entries[entry].receiver)
     }
 }
 

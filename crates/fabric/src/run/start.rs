@@ -172,14 +172,21 @@ impl<S: Scheme> World<S> {
         let paths = self.payload_paths.as_ref();
         let payload_path =
             paths.and_then(|paths| paths.to(&self.state.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
-        let base_rtt =
-            payload_path.map_or_else(|| timing::base_rtt(&self.state.plan, &path, exchange), |path| path.round_trip());
+        let plan = &*self.state.plan;
+        let several = self.spreads(spec, &path, false);
+        let hops = several.then(|| self.parts[0].paths.routes.hops_between(spec.src, spec.dst));
+        let base_rtt = match (payload_path, &hops) {
+            (Some(path), _) => path.round_trip(),
+            (None, Some(hops)) => timing::longest_base_rtt(plan, hops, exchange),
+            (None, None) => timing::base_rtt(plan, &path, exchange),
+        };
         let last_wire_bytes = u32::from(packets.sizes.last_frame) + gap;
-        let ideal = match packets.sizes.total {
-            u32::MAX => Span::ZERO,
-            total => {
-                timing::ideal_delivery(&self.state.plan, &path, u64::from(total), full_wire_bytes, last_wire_bytes)
+        let ideal = match (packets.sizes.total, &hops) {
+            (u32::MAX, _) => Span::ZERO,
+            (total, Some(hops)) => {
+                timing::ideal_over_all(plan, hops, u64::from(total), full_wire_bytes, last_wire_bytes)
             }
+            (total, None) => timing::ideal_delivery(plan, &path, u64::from(total), full_wire_bytes, last_wire_bytes),
         };
         let line_rate = self.line_rate(spec.src);
         let bdp_bytes = match self.state.plan.host(spec.src).nic.inflight_cap {
@@ -210,6 +217,7 @@ impl<S: Scheme> World<S> {
             hops: path_info.way.path.len().saturating_sub(1) as u8,
             ack_delay: self.state.plan.host(spec.dst).ack_delay,
             inter_domain: domain::inter_domain(&self.state.plan, &path_info.way.path, path_info.exchange),
+            spread: self.spreads(spec, &path_info.way.path, false),
         }
     }
 

@@ -5,6 +5,7 @@ mod cycle;
 mod headroom;
 pub mod marking;
 mod network;
+mod routing;
 mod servers;
 mod text;
 
@@ -38,6 +39,9 @@ pub struct Report {
     pub(crate) headroom: Vec<HeadroomRow>,
     pub(crate) buffers: Vec<BufferRow>,
     pub(crate) marking: Vec<Marking>,
+    /// Only where flows have several paths to choose from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) routing: Option<routing::Routing>,
     /// Whether PFC can bring the network to a standstill.
     pub deadlock: Deadlock,
     pub(crate) traffic: Vec<TrafficRow>,
@@ -99,6 +103,7 @@ pub fn report(loaded: &Loaded) -> Report {
     let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
     let round_trips = network::round_trips(plan, &loaded.names.all_hosts(), &routes);
     let acks = acks::rows(loaded, round_trips.as_ref());
+    let routing = routing::routing(loaded, &routes);
     let any_lossless = plan.classes.list.iter().any(|class| class.lossless);
     Report {
         name: loaded.name.clone(),
@@ -116,7 +121,14 @@ pub fn report(loaded: &Loaded) -> Report {
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
         one_part_because: loaded.indivisible(true),
-        warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).chain(acks::warnings(&acks)).collect(),
+        warnings: loaded
+            .warnings
+            .iter()
+            .map(|warning| warning.message.clone())
+            .chain(acks::warnings(&acks))
+            .chain(routing.as_ref().and_then(routing::Routing::warning))
+            .collect(),
+        routing,
         acks,
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span, stream};
 use xoff_fabric::extent::{largest_exchange, max_base_rtt};
-use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing::base_rtt;
 
@@ -172,4 +172,12 @@ pub(crate) fn round_trips(plan: &Plan, hosts: &[u32], routes: &Routes) -> Option
         bdp_bytes: fastest.bytes_in(longest),
         line_bps: fastest.bps(),
     })
+}
+
+/// How many shortest ways lead from a switch to the last one before a host.
+pub(crate) fn ways(plan: &Plan, routes: &Routes, at: u32, last: u32, dst: u32) -> u64 {
+    if at == last {
+        return 1;
+    }
+    routes.next_hops(at, dst).iter().map(|&hop| ways(plan, routes, plan.node_of(peer(hop)), last, dst)).sum()
 }

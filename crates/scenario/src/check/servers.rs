@@ -1,7 +1,7 @@
 //! Networks of servers in numbers: what is below and above the switches of each plane, and how many ways lead between
 //! two NICs.
 
-use super::network::levels;
+use super::network::{levels, ways};
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -143,12 +143,4 @@ fn pairs(plan: &Plan, servers: &xoff_fabric::servers::Servers, routes: &Routes) 
         }
     };
     found.into_iter().map(row).collect()
-}
-
-/// How many shortest ways lead from a switch to the last one before a host.
-fn ways(plan: &Plan, routes: &Routes, at: u32, last: u32, dst: u32) -> u64 {
-    if at == last {
-        return 1;
-    }
-    routes.next_hops(at, dst).iter().map(|&hop| ways(plan, routes, plan.node_of(peer(hop)), last, dst)).sum()
 }

@@ -265,3 +265,51 @@ fn text_and_json_hold_the_same() {
     assert_eq!(json["hosts"], 64);
     assert_eq!(json["layers"][1]["oversubscription"], 2.0);
 }
+
+/// A Clos of two pods with `aggs` and `cores`, switches hashing as these lines say.
+fn clos(aggs: u32, cores: u32, routing: &str) -> Report {
+    let text = format!(
+        "[topology]\nkind=\"clos\"\npods=2\ntors_per_pod=1\naggs_per_pod={aggs}\nhosts_per_tor=2\ncores={cores}\n\
+         host_rate=\"100Gbps\"\n[routing]\n{routing}\n[scheme]\nname=\"none\"\n\
+         [[traffic]]\nkind=\"permutation\"\nsize=\"1MB\"\n"
+    );
+    let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default());
+    report(&loaded.unwrap_or_else(|errors| panic!("{}", errors[0])))
+}
+
+#[test]
+fn paths_1_2_switches_that_hash_alike_use_the_least_common_multiple() {
+    let used = |aggs, cores, routing: &str| {
+        let report = clos(aggs, cores, routing);
+        let routing = report.routing.clone().unwrap();
+        let warned = report.warnings.iter().any(|warning| warning.contains("hash alike"));
+        assert_eq!(warned, routing.paths_used * 2 < routing.paths, "{:?}", report.warnings);
+        assert!(report.text().contains(&format!("flows use {} of {} paths", routing.paths_used, routing.paths)));
+        (routing.paths_used, routing.paths)
+    };
+    // Each aggregation switch has its own cores: cores / aggs of them.
+    for (aggs, cores, alike) in [(4, 16, 4), (4, 24, 12), (8, 24, 24)] {
+        let paths = u64::from(cores);
+        assert_eq!(used(aggs, cores, "hash_seed=\"equal\""), (alike, paths));
+        assert_eq!(used(aggs, cores, ""), (paths, paths));
+        assert_eq!(used(aggs, cores, "hash_seed=\"per-layer\""), (paths, paths));
+    }
+    // Between two hosts these fields are always the same.
+    assert_eq!(used(4, 16, "hash_fields=[\"source\",\"destination\"]").0, 1);
+    assert_eq!(used(4, 16, "hash_fields=[\"source\",\"destination\",\"qp\"]"), (16, 16));
+}
+
+#[test]
+fn paths_1_2_some_entropies_fall_on_one_path() {
+    for (aggs, cores, entropies, expected) in [(4, 16, 64, 15.74), (2, 4, 64, 4.0), (8, 64, 64, 40.6)] {
+        let lines = format!("mode=\"spray\"\nentropies={entropies}");
+        let routing = clos(aggs, cores, &lines).routing.unwrap();
+        let mean = routing.paths_per_flow.unwrap();
+        assert!((mean - expected).abs() < 0.06 * expected, "{entropies} over {cores}: {mean}");
+        let numbered = clos(aggs, cores, &format!("{lines}\nentropy_map=\"path\"")).routing.unwrap();
+        assert_eq!(numbered.paths_per_flow, Some(f64::from(cores.min(entropies))));
+        assert!(numbered.text(true).contains("PFC may stop one flow"), "{}", numbered.text(true));
+    }
+    assert!(clos(4, 16, "mode=\"adaptive\"").routing.unwrap().paths_per_flow.is_none());
+    assert!(check("incast.toml", &[]).routing.is_none(), "one switch");
+}

@@ -59,6 +59,9 @@ impl Report {
         }
         self.write_acks(out)?;
         self.write_buffers(out)?;
+        if let Some(routing) = &self.routing {
+            writeln!(out, "{}\n", routing.text(!self.headroom.is_empty()))?;
+        }
         self.write_deadlock(out)?;
         self.write_traffic(out)?;
         if let Some(why) = self.one_part_because {

@@ -22,6 +22,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "switch_profile": Tables, "How some switches differ";
         "host": Table, "How hosts behave";
         "model": Table, "How the simulator itself counts and chooses";
+        "routing": Table, "Which way packets take among equal-cost paths, and who chooses it";
         "host_profile": Tables, "How some hosts differ";
         "scheme": Table, "The congestion control of all traffic that names none";
         "schemes": Table, "Further schemes, [schemes.NAME], that traffic may name";
@@ -134,7 +135,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "ack_class": OneOf(ACK_CLASS) = "control",
             "The class ACKs travel in: the control class, or that of their data";
         "ack_path": OneOf(ACK_PATH) = "ecmp",
-            "ACKs take an ECMP path of their own, or retrace the data's", only "in [host]";
+            "ACKs take an ECMP path of their own; one that the entropy of their data changes too; or retrace the data's", only "in [host]";
         "ack_delay": Time = "0ps", "From a packet's arrival to its ACK entering the NIC's queue";
         "notify_delay": Time = "0ps", "From the decision to notify to the notification entering the NIC's queue";
         "nak_interval": Time = "500us", "Repeat a NAK for the same packet no sooner than this", only GO_BACK_N;
@@ -186,6 +187,35 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "random_streams" was "random" ("own" => "per-queue"): Choice(&["per-queue", "shared"]) = "per-queue",
             "Probabilistic marking: every queue has a stream of its own; or all share one MRG32k3a, a new stream for every draw and PFC frame, in the order of events";
         "first_stream": Count = 0, "The stream of the first draw", only "with random_streams = \"shared\"";
+    }
+    ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
+        "mode": OneOf(ROUTING) = "ecmp",
+            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), letflow (any, for each flowlet)";
+        "hash_fields": Texts else "all but \"qp\"",
+            "What switches hash: \"source\", \"destination\", \"source-port\", \"destination-port\", \"qp\" (of the receiver)", only HASHED;
+        "hash_seed": OneOf(HASH_SEED) = "per-switch",
+            "Seeds of their hashes; where two tiers have the same, flows use a part of the paths, which `xoff check` shows", only HASHED;
+        "spray_at": Choice(&["host", "switch"]) = "host", "Who draws", only "with mode = \"spray\"";
+        "entropies": Count = 64,
+            "Numbers that a sender chooses from for each packet; a power of two where it goes through them in rounds", only SENDER;
+        "entropy_map": OneOf(ENTROPY_MAP) = "hash",
+            "How a path follows from its number: switches hash it, so that several may give one path; or it counts through all equal-cost paths", only SENDER;
+        "quantum": Bytes = "0B",
+            "Queues are equally long if they hold the same number of quanta; 0 compares bytes", only ADAPTIVE;
+        "skip_paused": Flag = true,
+            "Next hops where PFC stops the packet's class are left out, unless it does so at all", only ADAPTIVE;
+        "tie": OneOf(TIE) = "random",
+            "Which of several shortest queues: any, the first in the order of next hops, or by a hash of the flow", only ADAPTIVE;
+        "per": Choice(&["packet", "flowlet"]) = "packet", "What a next hop is chosen for", only ADAPTIVE;
+        "flowlet_gap": Time = "100us",
+            "A longer pause in a flow ends a flowlet, as each switch sees it", only "with mode = \"letflow\", or mode = \"adaptive\" and per = \"flowlet\"";
+        "samples": Count = 2, "Next hops that a switch draws for each packet", only "with mode = \"drill\"";
+        "memory": Count = 1,
+            "Next hops that it remembers for each destination and looks at too", only "with mode = \"drill\"";
+        "marked": Number = 0.5,
+            "Share of marked ACKs that makes a round trip a congested one", only PLB;
+        "rounds": Count = 12, "Congested round trips in a row after which a flow changes its path", only PLB;
+        "idle_rounds": Count = 3, "Those that suffice after a pause of a round trip", only PLB;
     }
     [["host_profile"]] "How some hosts differ" {
         "select": Texts, "The hosts: names, patterns, ranges, groups or @switch";
@@ -245,6 +275,10 @@ pub(super) const SECTIONS: &[Section] = sections! {
 
 const GO_BACK_N: &str = "with recovery = \"go-back-n\"";
 const IRN: &str = "in [host] with recovery = \"irn\" or \"irn-rewind\"";
+const HASHED: &str = "with mode = \"ecmp\", or where senders choose and entropy_map = \"hash\"";
+const SENDER: &str = "where senders choose";
+const ADAPTIVE: &str = "with mode = \"adaptive\"";
+const PLB: &str = "with mode = \"plb\"";
 const STAR: &str = "with kind = \"star\"";
 const DUMBBELL: &str = "with kind = \"dumbbell\"";
 const CHAIN: &str = "with kind = \"chain\"";

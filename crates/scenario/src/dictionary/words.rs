@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Ecmp, Irn, NextHops, Recovery, ResumeAt, Rule, Sack, Service, SetAside, Ties,
-    WatchdogAction,
+    AckClass, AckPath, BaseRtt, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt, Rule, Sack,
+    Service, SetAside, Tie, Ties, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -23,6 +23,45 @@ pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Mur
 pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];
 pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
 
+// [routing]
+/// Rule of a mode, without the parameters that have keys of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    Ecmp,
+    Spray,
+    Oblivious,
+    Bitmap,
+    Reps,
+    Mixed,
+    Plb,
+    Adaptive,
+    Drill,
+    LetFlow,
+}
+pub(crate) const ROUTING: Words<Mode> = &[
+    ("ecmp", Mode::Ecmp),
+    ("spray", Mode::Spray),
+    ("oblivious", Mode::Oblivious),
+    ("reps", Mode::Reps),
+    ("bitmap", Mode::Bitmap),
+    ("mixed", Mode::Mixed),
+    ("plb", Mode::Plb),
+    ("adaptive", Mode::Adaptive),
+    ("drill", Mode::Drill),
+    ("letflow", Mode::LetFlow),
+];
+pub(crate) const HASH_FIELDS: Words<HashFields> = &[
+    ("source", HashFields::SOURCE),
+    ("destination", HashFields::DESTINATION),
+    ("source-port", HashFields::SOURCE_PORT),
+    ("destination-port", HashFields::DESTINATION_PORT),
+    ("qp", HashFields::QP),
+];
+pub(crate) const HASH_SEED: Words<HashSeeds> =
+    &[("per-switch", HashSeeds::PerSwitch), ("per-layer", HashSeeds::PerLayer), ("equal", HashSeeds::Equal)];
+pub(crate) const ENTROPY_MAP: Words<PathMap> = &[("hash", PathMap::Hash), ("path", PathMap::Path)];
+pub(crate) const TIE: Words<Tie> = &[("random", Tie::Random), ("lowest", Tie::Lowest), ("hash", Tie::Hash)];
+
 // [[class]]; the number of a weighted class is read from its own key.
 pub(crate) const SERVICE: Words<Service> =
     &[("strict", Service::Strict), ("weighted", Service::Weighted(1)), ("round-robin", Service::RoundRobin)];
@@ -37,7 +76,8 @@ pub(crate) const WATCHDOG_ACTION: Words<WatchdogAction> =
 
 // [host]; a cap is that of the longest path, or of the flow's own.
 pub(crate) const ACK_CLASS: Words<AckClass> = &[("control", AckClass::Control), ("data", AckClass::WithData)];
-pub(crate) const ACK_PATH: Words<AckPath> = &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)];
+pub(crate) const ACK_PATH: Words<AckPath> =
+    &[("ecmp", AckPath::Ecmp), ("entropy", AckPath::Entropy), ("symmetric", AckPath::Symmetric)];
 pub(crate) const INFLIGHT_CAP: Words<Option<bool>> =
     &[("none", None), ("longest-bdp", Some(true)), ("path-bdp", Some(false))];
 /// Settings of a recovery are read from keys of their own.

@@ -267,7 +267,7 @@ impl FlowMeasure {
             Of::Duration(unit) => Value::Number(duration(&flows, *unit)),
             Of::Total(count, scale) => Value::Number(flows.iter().map(|flow| count(flow)).sum::<u64>() as f64 * scale),
             Of::DetouredShare => {
-                let detoured = flows.iter().filter(|flow| flow.detours > 0).count();
+                let detoured = flows.iter().filter(|flow| flow.multipath.detours > 0).count();
                 Value::Number(detoured as f64 / flows.len() as f64)
             }
             Of::FinishGap(stats, unit, reads) => {

@@ -7,9 +7,10 @@
 //! the authors' simulator has it, without a window.
 
 mod rate;
+mod spread;
 
 use crate::Configured;
-use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
+use crate::param::{ParamValues, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::hpcc_law::{self, HpccLaw, Settings, Step};
 use crate::parts::int::{self, IntPoint};
 use crate::parts::round_trip;
@@ -56,7 +57,12 @@ const SPEC: SchemeSpec = SchemeSpec::new(
     Params::TABLE,
     PRESETS,
 )
-.publishing(&[UTILISATION]);
+.publishing(&[UTILISATION])
+.with_paths(PathSupport::OnePathWith {
+    param: "law",
+    value: "rate",
+    why: "with law = \"rate\" it is as in its authors' simulator, where a flow has one path",
+});
 
 const UTILISATION: Variable = Variable {
     name: "utilisation",
@@ -107,6 +113,7 @@ impl Scheme for Hpcc {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         match self.params.law {
+            Law::Window if of.spread => Rp::Spread(Box::new(spread::Rp::new(&self.settings(of)))),
             Law::Window => Rp::Window { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 },
             Law::Rate => Rp::Rate(Box::new(rate::Rp::new(&self.params, of))),
         }
@@ -116,6 +123,11 @@ impl Scheme for Hpcc {
     fn format(&self) -> Format {
         int::format(self.params.int.precision())
     }
+}
+
+#[inline]
+fn limits(law: &HpccLaw) -> Limits {
+    Limits { rate_bps: law.rate_bps(), window_bytes: law.window_bytes() as u64 }
 }
 
 /// Window and pacing of one flow, or its rate.
@@ -128,6 +140,8 @@ pub enum Rp {
         /// lastUpdateSeq: an ACK beyond it was sent after the last update took effect.
         round_ends_bytes: u64,
     },
+    /// A window where packets take several paths.
+    Spread(Box<spread::Rp>),
     /// Boxed: it keeps the records of a whole path.
     Rate(Box<rate::Rp>),
 }
@@ -138,7 +152,8 @@ impl ReactionPoint for Rp {
     #[inline]
     fn limits(&self) -> Limits {
         match self {
-            Rp::Window { law, .. } => Limits { rate_bps: law.rate_bps(), window_bytes: law.window_bytes() as u64 },
+            Rp::Window { law, .. } => limits(law),
+            Rp::Spread(rp) => rp.limits(),
             Rp::Rate(rp) => rp.limits(),
         }
     }
@@ -155,6 +170,7 @@ impl ReactionPoint for Rp {
                     *round_ends_bytes = ack.sent_bytes;
                 }
             }
+            Rp::Spread(rp) => rp.on_ack(ack),
             Rp::Rate(rp) => rp.on_ack(ack),
         }
     }
@@ -162,6 +178,7 @@ impl ReactionPoint for Rp {
     fn increases(&self) -> u32 {
         match self {
             Rp::Window { law, .. } => law.increases(),
+            Rp::Spread(rp) => rp.law.increases(),
             Rp::Rate(rp) => rp.increases,
         }
     }
@@ -171,6 +188,7 @@ impl ReactionPoint for Rp {
             &UTILISATION,
             match self {
                 Rp::Window { law, .. } => law.utilisation(),
+                Rp::Spread(rp) => rp.law.utilisation(),
                 Rp::Rate(rp) => rp.utilisation(),
             },
         );
@@ -178,7 +196,7 @@ impl ReactionPoint for Rp {
 
     fn has_decided(&self) -> bool {
         match self {
-            Rp::Window { .. } => true,
+            Rp::Window { .. } | Rp::Spread(_) => true,
             Rp::Rate(rp) => rp.decided,
         }
     }

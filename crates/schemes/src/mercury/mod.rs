@@ -12,7 +12,7 @@
 //!
 //! Last_State, rxByte, T_pause and Q_Length are state; C is the port's rate, at the sender the line's.
 
-use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::param::{Base, ParamValues, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::frame_content;
 use crate::parts::silent_receiver;
@@ -84,7 +84,8 @@ impl Configured for Mercury {
         Params::TABLE,
         PRESETS,
     )
-    .with_base(Base::Default("dcqcn:nic"));
+    .with_base(Base::Default("dcqcn:nic"))
+    .with_paths(PathSupport::OnePath("its window is that of the port which computed it, and holds for one path"));
 
     fn configure(values: &ParamValues) -> Mercury {
         Mercury { params: Arc::new(Params::read(values)) }

@@ -1,6 +1,6 @@
 //! What scenarios can set of MLCC. Section numbers are those of the specification, `mlcc.md`.
 
-use crate::param::{Preset, SchemeSpec, params, presets};
+use crate::param::{PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::{hpcc_law, int};
 
 pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
@@ -10,7 +10,8 @@ pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
     Params::TABLE,
     PRESETS,
 )
-.between_domains();
+.between_domains()
+.with_paths(PathSupport::OnePath("its loops compare telemetry of one path"));
 
 const PRESETS: &[Preset] = presets! {
     "paper" from "ICPP 2025: theta 18 ms at a round trip of 6 ms" {}

@@ -4,9 +4,10 @@
 //! from end to end, and by schemes that run it over a part of the path.
 
 use super::int::{Precision, Previous};
+use super::path_memory::PathMemory;
 use super::rounding::real;
 use crate::param::{RateValue, params};
-use xoff_engine::{BitRate, Span};
+use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
 
 params! {
@@ -29,6 +30,13 @@ params! {
         rate_ai "R_AI": Rate = "line/2500" if Step::Rate, from "run script of HPCC's authors: 10 Mb/s per 25 Gb/s";
     }
 }
+
+/// Records of paths, and the utilisation of each.
+pub type PathRecords = PathMemory<(IntStack, f64)>;
+
+/// Round trips without an ACK after which a path is forgotten. Less would leave a flow without a pair of records to
+/// compare if it has fewer packets in a round trip than paths.
+pub const FORGOTTEN_AFTER: u64 = 64;
 
 /// What the law needs to know of its loop.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +158,15 @@ impl HpccLaw {
     #[inline]
     fn measure(&mut self, stack: &IntStack) -> bool {
         let Some(previous) = self.previous.of(stack) else { return false };
+        let Some(utilisation) = self.smoothed(self.utilisation, stack, previous) else { return false };
+        self.utilisation = utilisation;
+        true
+    }
+
+    /// A utilisation with that of the busiest hop between two records of a path smoothed in; none if no rate can be read
+    /// from any hop.
+    #[inline(always)]
+    fn smoothed(&self, utilisation: f64, stack: &IntStack, previous: &[IntHop]) -> Option<f64> {
         let both = stack.hops().iter().zip(previous);
         // Told apart here, not once for every hop.
         let (highest, elapsed_ps) = match self.precision {
@@ -157,10 +174,28 @@ impl HpccLaw {
             precision => self.busiest(both, |new, old| precision.between(new, old)),
         };
         if highest < 0.0 {
-            return false;
+            return None;
         }
         let weight = real(elapsed_ps).min(self.round_trip_ps) * self.per_round_trip;
-        self.utilisation = (1.0 - weight) * self.utilisation + weight * highest;
+        Some((1.0 - weight) * utilisation + weight * highest)
+    }
+
+    /// Telemetry of one of several paths has come back: every path has a utilisation of its own, and the largest of
+    /// those with an ACK within a round trip counts. `false` if there was nothing to compare with.
+    pub fn on_telemetry_of(&mut self, paths: &mut PathRecords, now: Time, stack: &IntStack, update: bool) -> bool {
+        let round_trip = Span::from_ps(self.round_trip_ps as u64);
+        paths.forget(now, round_trip * FORGOTTEN_AFTER);
+        let path = u32::from(stack.path()) | (stack.hops().len() as u32) << 16;
+        let Some((records, utilisation)) = paths.of(path, now) else {
+            paths.add(path, now, (*stack, 1.0));
+            return false;
+        };
+        let smoothed = self.smoothed(*utilisation, stack, records.hops());
+        records.take_records(stack);
+        let Some(smoothed) = smoothed else { return false };
+        *utilisation = smoothed;
+        self.utilisation = paths.acked_within(now, round_trip).map(|(_, utilisation)| *utilisation).fold(0.0, f64::max);
+        self.react(update);
         true
     }
 
@@ -240,7 +275,6 @@ impl HpccLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_engine::Time;
 
     fn settings() -> Settings {
         Settings {
@@ -286,6 +320,43 @@ mod tests {
             assert!((law.rate_bps() / 1e9 - law.window_bytes() * 8e-4).abs() < 1e-9);
         }
         assert_eq!(law.increases(), 1);
+    }
+
+    /// Section 8, 4 of `paths.md`: the slowest path decides.
+    #[test]
+    fn paths_1_4_the_busiest_path_of_the_last_round_trip_counts() {
+        let path = |name: u16, hop: IntHop| {
+            let mut stack = stack(&[hop]);
+            stack.pass(name);
+            stack
+        };
+        let (mut law, mut paths) = (HpccLaw::new(&settings()), PathRecords::default());
+        let mut ack = |us: u64, name: u16, tx_bytes: u64| {
+            let told = law.on_telemetry_of(&mut paths, Time::from_us(us), &path(name, hop(us, tx_bytes, 0)), true);
+            (told, law.utilisation())
+        };
+        assert_eq!(ack(0, 1, 0), (false, 1.0), "the first record of a path is only kept");
+        assert_eq!(ack(0, 2, 0), (false, 1.0));
+        // Whole round trips of 10 us: full, then half.
+        assert_eq!(ack(10, 1, 125_000), (true, 1.0));
+        assert_eq!(ack(10, 2, 62_500), (true, 1.0), "the other path is busier");
+        assert_eq!(ack(20, 2, 125_000), (true, 1.0));
+        let (_, later) = ack(21, 2, 131_250);
+        assert!((later - 0.5).abs() < 1e-12, "the other had no ACK for more than a round trip: {later}");
+    }
+
+    /// One path is as it was, bit for bit.
+    #[test]
+    fn paths_1_4_one_path_is_as_without_the_rule() {
+        let (mut plain, mut spread) = (HpccLaw::new(&settings()), HpccLaw::new(&settings()));
+        let mut paths = PathRecords::default();
+        for at in 0..200_u64 {
+            let records = stack(&[hop(at * 3, at * 29_000 + at % 7 * 900, at % 11 * 5_000)]);
+            let update = at % 4 == 0;
+            let told = plain.on_telemetry(&records, update);
+            assert_eq!(told, spread.on_telemetry_of(&mut paths, Time::from_us(at * 3 + 5), &records, update));
+            assert_eq!((plain.window_bytes(), plain.utilisation()), (spread.window_bytes(), spread.utilisation()));
+        }
     }
 
     #[test]

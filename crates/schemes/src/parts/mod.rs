@@ -5,6 +5,7 @@ pub mod flow_table;
 pub mod hpcc_law;
 pub mod int;
 pub mod newreno;
+pub mod path_memory;
 pub mod paused_packets;
 pub mod pi;
 pub mod qcn_family;

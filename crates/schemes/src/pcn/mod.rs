@@ -13,7 +13,7 @@
 //! the switch's. No parameter depends on the speed of a link.
 
 use crate::Configured;
-use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
+use crate::param::{ParamValues, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::frame_content;
 use crate::parts::paused_packets::PausedPackets;
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl Configured for Pcn {
         "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020",
         Params::TABLE,
         PRESETS,
-    );
+    )
+    .with_paths(PathSupport::OnePath("95 % of packets must be marked, and one congested path of n marks 1/n"));
 
     fn configure(values: &ParamValues) -> Pcn {
         Pcn { params: Arc::new(Params::read(values)) }

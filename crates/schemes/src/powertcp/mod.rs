@@ -19,13 +19,15 @@ pub use theta::ThetaPowerTcp;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::hpcc_law::FORGOTTEN_AFTER;
 use crate::parts::int::{self, IntPoint, Precision, Previous};
+use crate::parts::path_memory::PathMemory;
 use crate::parts::silent_receiver;
 use spec::{Arithmetic, Floor, IntBytes, LawParams, Params, Step, Variant};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::delegate_reaction_point;
-use xoff_fabric::packet::IntStack;
+use xoff_fabric::packet::{IntHop, IntStack};
 use xoff_fabric::scheme::*;
 
 /// What all flows of a run share.
@@ -194,7 +196,11 @@ impl LawParams {
 
 impl PowerTcp {
     fn window(&self, of: &FlowFacts) -> Rp {
-        Rp { law: Law::new(&self.settings, &self.params.law, of), previous: Previous::default() }
+        Rp {
+            law: Law::new(&self.settings, &self.params.law, of),
+            previous: Previous::default(),
+            paths: of.spread.then(Box::default),
+        }
     }
 }
 
@@ -244,13 +250,15 @@ pub struct Rp {
     law: Law,
     /// prevINT
     previous: Previous,
+    /// Records and smoothed power of each path of a flow that has several.
+    paths: Option<Box<PathMemory<(IntStack, f64)>>>,
 }
 
 impl Rp {
     /// For schemes that run the law over a part of a path: see [`Rp::on_telemetry`]. Rates are line,
     /// initial, least and step.
     pub(crate) fn over(settings: &Arc<Settings>, tau: Span, rates_bps: [f64; 4]) -> Rp {
-        Rp { law: Law::over(settings, tau, rates_bps), previous: Previous::default() }
+        Rp { law: Law::over(settings, tau, rates_bps), previous: Previous::default(), paths: None }
     }
 
     /// Telemetry has come back; `round_passed` says that what it tells of was sent after the last
@@ -270,9 +278,39 @@ impl Rp {
     /// `None` at the first ACK, after a change of path and where no time has passed (section 6).
     #[inline]
     fn power(&self, stack: &IntStack) -> Option<(f64, f64)> {
-        let previous = self.previous.of(stack)?;
-        let settings = &*self.law.settings;
-        let per_tau = 1.0 / self.law.tau_ps;
+        self.law.power_since(stack, self.previous.of(stack)?)
+    }
+
+    /// Telemetry of one of several paths has come back: each path is compared with itself, and the highest smoothed power
+    /// of those with an ACK within a round trip counts.
+    #[cold]
+    #[inline(never)]
+    fn on_telemetry_of_path(&mut self, now: Time, stack: &IntStack, round_passed: bool) {
+        let Rp { law, paths: Some(paths), .. } = self else { return };
+        let tau = Span::from_ps(law.tau_ps as u64);
+        paths.forget(now, tau * FORGOTTEN_AFTER);
+        let path = u32::from(stack.path()) | (stack.hops().len() as u32) << 16;
+        let Some((records, smoothed)) = paths.of(path, now) else {
+            paths.add(path, now, (*stack, 1.0));
+            return;
+        };
+        let measured = law.power_since(stack, records.hops());
+        records.take_records(stack);
+        let Some((power, elapsed_ps)) = measured else { return };
+        law.smoothed = *smoothed;
+        law.smooth(power, elapsed_ps, law.tau_ps);
+        *smoothed = law.smoothed;
+        law.smoothed = paths.acked_within(now, tau).map(|(_, smoothed)| *smoothed).fold(0.0, f64::max);
+        law.set_window(round_passed);
+    }
+}
+
+impl Law {
+    /// The highest normalised power of a hop between two records of a path, and the picoseconds it was measured over.
+    #[inline]
+    fn power_since(&self, stack: &IntStack, previous: &[IntHop]) -> Option<(f64, f64)> {
+        let settings = &*self.settings;
+        let per_tau = 1.0 / self.tau_ps;
         let (mut highest, mut elapsed_ps) = (f64::NEG_INFINITY, 0.0);
         for (new, old) in stack.hops().iter().zip(previous) {
             let (ps, tx_bytes) = settings.precision.between(new, old);
@@ -307,7 +345,10 @@ impl ReactionPoint for Rp {
     fn on_ack(&mut self, ack: &Acked<'_>) {
         let Some(stack) = ack.int else { return };
         let round_passed = self.law.round_passed(ack);
-        self.on_telemetry(stack, round_passed);
+        match self.paths {
+            None => self.on_telemetry(stack, round_passed),
+            Some(_) => self.on_telemetry_of_path(ack.now, stack, round_passed),
+        }
         if round_passed {
             self.law.round_ends_bytes = ack.sent_bytes;
         }

@@ -1,6 +1,6 @@
 //! Parameters and presets of PowerTCP and theta-PowerTCP, as people see them. Symbols are the paper's.
 
-use crate::param::{SchemeSpec, params, presets};
+use crate::param::{PathSupport, SchemeSpec, params, presets};
 use crate::parts::{int, round_trip};
 
 const CITATION: &str = "Addanki et al., PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022";
@@ -75,6 +75,12 @@ params! {
     }
 }
 
+const WHOLE: PathSupport = PathSupport::OnePathWith {
+    param: "arithmetic",
+    value: "whole",
+    why: "with arithmetic = \"whole\" it is as in its authors' simulator, where a flow has one path",
+};
+
 pub const POWERTCP: SchemeSpec = SchemeSpec::new(
     "powertcp",
     "in-band telemetry, a window from network power (current times voltage)",
@@ -90,7 +96,8 @@ pub const POWERTCP: SchemeSpec = SchemeSpec::new(
             int_precision = "header", int_multiplier = "4", int_bytes = "arrived",
         }
     },
-);
+)
+.with_paths(WHOLE);
 
 pub const THETA: SchemeSpec = SchemeSpec::new(
     "theta-powertcp",
@@ -104,4 +111,5 @@ pub const THETA: SchemeSpec = SchemeSpec::new(
             variant = "compat", arithmetic = "whole", gamma = "0.7", step = "rate", rate_ai = "150Mbps",
         }
     },
-);
+)
+.with_paths(WHOLE);

@@ -5,6 +5,7 @@ use super::{Form, Law, Settings, whole};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{HEADER_BYTES, Precision};
+use crate::parts::path_memory::PathMemory;
 use crate::parts::round_trip::stamped;
 use crate::parts::sender_alone;
 use std::sync::Arc;
@@ -57,7 +58,13 @@ impl Configured for ThetaPowerTcp {
 impl ThetaPowerTcp {
     pub(super) fn window(&self, of: &FlowFacts) -> Rp {
         let law = Law::new(&self.settings, &self.params.law, of);
-        Rp { base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps }, law, previous: None, how: self.how }
+        Rp {
+            base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps },
+            law,
+            previous: None,
+            how: self.how,
+            paths: of.spread.then(Box::default),
+        }
     }
 }
 
@@ -91,11 +98,13 @@ pub struct Rp {
     /// tau of the measurement.
     base_ps: f64,
     how: How,
+    /// `previous` of each path of a flow that has several.
+    paths: Option<Box<PathMemory<(Time, Span)>>>,
 }
 
 impl Rp {
     /// Section 3: Gamma = (theta' + 1) RTT / tau.
-    fn power(&mut self, now: Time, rtt: Span) -> Option<(f64, f64)> {
+    fn power(&mut self, now: Time, rtt: Span, path: u16) -> Option<(f64, f64)> {
         if self.how.least_seen {
             self.base_ps = self.base_ps.min(rtt.ps() as f64);
         }
@@ -105,7 +114,16 @@ impl Rp {
             return None; // Section 6: no rate can be read from one instant.
         }
         let (rtt_ps, settings) = (rtt.ps() as f64, &*self.law.settings);
-        let current = (rtt_ps - previous.ps() as f64) / elapsed_ps + 1.0;
+        let current = match &mut self.paths {
+            None => (rtt_ps - previous.ps() as f64) / elapsed_ps + 1.0,
+            // Two paths differ without a queue that grows. What is new of a path tells of no growth.
+            Some(paths) => match paths.replace(path.into(), now, (now, rtt)) {
+                Some((before, previous)) if now > before => {
+                    (rtt_ps - previous.ps() as f64) / now.saturating_since(before).ps() as f64 + 1.0
+                }
+                _ => 1.0,
+            },
+        };
         let current = current.max(settings.current_min);
         Some(((current * rtt_ps / (self.how.factor * self.base_ps)).max(settings.power_min), elapsed_ps))
     }
@@ -125,7 +143,7 @@ impl ReactionPoint for Rp {
         if !(round_passed || self.how.each_ack) {
             return;
         }
-        let measured = self.power(ack.now, ack.rtt);
+        let measured = self.power(ack.now, ack.rtt, ack.path);
         if let Some((power, elapsed_ps)) = measured {
             self.law.smooth(power, elapsed_ps, self.base_ps);
             if round_passed || self.how.apply_each_ack {

@@ -1,6 +1,6 @@
 //! RCM's parameters and presets, as people see them.
 
-use crate::param::{Base, Preset, SchemeSpec, params, presets};
+use crate::param::{Base, PathSupport, Preset, SchemeSpec, params, presets};
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
     "rcm",
@@ -9,7 +9,8 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     Params::TABLE,
     PRESETS,
 )
-.with_base(Base::Default("dcqcn:vendor-100g"));
+.with_base(Base::Default("dcqcn:vendor-100g"))
+.with_paths(PathSupport::Ecmp("it chooses next hops itself"));
 
 params! {
     /// Symbols are the paper's.

@@ -12,6 +12,7 @@ pub use spec::{Common, DMinFrom, Pacing, Params, Stages, Update, Window, patched
 
 use crate::Configured;
 use crate::param::{ParamValues, RateValue, SchemeSpec};
+use crate::parts::path_memory::PathMemory;
 use crate::parts::round_trip::stamped;
 use crate::parts::rounding::Rounding;
 use crate::parts::sender_alone;
@@ -177,6 +178,7 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
             hyper_bps: rate(settings.delta_hai),
             bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt.max(of.base_rtt)) as f64,
             previous: None,
+            paths: of.spread.then(Box::default),
             difference: 0.0,
             next_update_bytes: 0,
             updated: of.start,
@@ -208,6 +210,8 @@ pub struct Rp {
     bdp_bytes: f64,
     /// prev_rtt, in the unit of samples.
     previous: Option<f64>,
+    /// prev_rtt of each path of a flow that has several.
+    paths: Option<Box<PathMemory<f64>>>,
     /// rtt_diff
     difference: f64,
     /// Acknowledged bytes at (segments) or beyond (rounds) which the next update is due.
@@ -222,13 +226,24 @@ pub struct Rp {
 }
 
 impl Rp {
+    /// The sample before, of the same path. What is new of a path, but not of the flow, tells of no difference.
+    #[inline]
+    fn replace_previous(&mut self, now: Time, rtt: f64, path: u16) -> Option<f64> {
+        let before = self.previous.replace(rtt);
+        match &mut self.paths {
+            None => before,
+            Some(paths) => paths.replace(path.into(), now, rtt).or(before.map(|_| rtt)),
+        }
+    }
+
     /// A sample: sections 4 and 5.
-    fn update(&mut self, now: Time, rtt: f64) {
+    fn update(&mut self, now: Time, rtt: f64, path: u16) {
         let elapsed = now.saturating_since(self.updated);
         self.updated = now;
+        let before = self.replace_previous(now, rtt, path);
         let settings = &*self.settings;
         let (law, rounding) = (settings.law, settings.rounding);
-        let (previous, elapsed) = match (self.previous.replace(rtt), law) {
+        let (previous, elapsed) = match (before, law) {
             (Some(previous), _) => (previous, elapsed),
             // The snippet takes the first sample for a difference of nothing, long after the last.
             (None, Law::Snippet) => (rtt, settings.times.d_min),
@@ -356,7 +371,7 @@ impl ReactionPoint for Rp {
             Rounding::None => rtt_ps,
             Rounding::Bps => (rtt_ps / self.settings.times.unit_ps).floor(),
         };
-        self.update(ack.now, rtt);
+        self.update(ack.now, rtt, ack.path);
     }
 
     fn variables(&self, _: Time, out: &mut dyn FnMut(&'static Variable, f64)) {

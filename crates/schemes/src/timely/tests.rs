@@ -21,7 +21,7 @@ fn patched(texts: &[(&str, &str)]) -> PatchedTimely {
 fn at_five(scheme: &impl Scheme<Rp = Rp>) -> Rp {
     let mut rp = scheme.reaction_point(&flow(10));
     rp.rate_bps = 5e9;
-    rp.update(Time::from_us(1000), 60e6);
+    rp.update(Time::from_us(1000), 60e6, 0);
     assert_eq!(rp.rate_bps, 5e9, "the first sample is only stored");
     rp
 }
@@ -31,7 +31,7 @@ fn rates(rp: &mut Rp, samples: &[f64]) -> Vec<f64> {
     let start = rp.updated;
     let mut rates = Vec::new();
     for (i, us) in samples.iter().enumerate() {
-        rp.update(start + Span::from_us(100) * (i as u64 + 1), us * 1e6);
+        rp.update(start + Span::from_us(100) * (i as u64 + 1), us * 1e6, 0);
         rates.push(rp.rate_bps / 1e9);
     }
     rates
@@ -71,13 +71,13 @@ fn timely_8_3_patched_rests_at_its_fixed_point() {
     // Ten flows at 10G: each at 1 Gb/s, 112.5 us, a gradient of nothing.
     let mut rp = patched(&[]).reaction_point(&flow(10));
     rp.rate_bps = 1e9;
-    rp.update(Time::ZERO, 112.5e6);
+    rp.update(Time::ZERO, 112.5e6, 0);
     let found = rates(&mut rp, &[112.5; 20]);
     assert_close(&found, &[1.0; 20], 1e-12);
     // The original stays nowhere, and rises.
     let mut rp = timely("paper", &[]).reaction_point(&flow(10));
     rp.rate_bps = 1e9;
-    rp.update(Time::ZERO, 112.5e6);
+    rp.update(Time::ZERO, 112.5e6, 0);
     assert_close(&rates(&mut rp, &[112.5; 3]), &[1.01, 1.02, 1.03], 1e-12);
 }
 
@@ -113,7 +113,7 @@ fn rates_apart(rp: &mut Rp, apart_us: u64, samples: &[f64]) -> Vec<f64> {
     samples
         .iter()
         .map(|us| {
-            rp.update(rp.updated + Span::from_us(apart_us), us * 1e6);
+            rp.update(rp.updated + Span::from_us(apart_us), us * 1e6, 0);
             rp.rate_bps / 1e9
         })
         .collect()
@@ -167,7 +167,7 @@ fn timely_4_the_snippet_counts_round_trips_that_fall() {
 fn timely_4_the_snippet_takes_its_first_sample_for_a_difference_of_nothing() {
     let mut rp = timely("reference", &[("snippet", "true")]).reaction_point(&flow(10));
     rp.rate_bps = 5e9;
-    rp.update(rp.updated + Span::from_us(1), 60e6);
+    rp.update(rp.updated + Span::from_us(1), 60e6, 0);
     assert_eq!(rp.rate_bps, 5.01e9);
 }
 

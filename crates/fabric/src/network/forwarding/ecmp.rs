@@ -1,21 +1,21 @@
 //! Equal-cost multipath: the hash of a switch picks a next hop.
 
 use crate::contract::forwarding::{Candidate, Forwarded, NextHop, NextHopFacts};
-use crate::network::plan;
+use crate::network::plan::{self, HashFields, HashSeeds, Model, Plan};
 use xoff_engine::rng::mix;
 
 /// Hashes flow and path number at one switch.
-pub(crate) struct Ecmp {
+pub(crate) struct HashOfPackets {
     seed: u64,
 }
 
-impl Ecmp {
-    pub fn new(facts: &NextHopFacts) -> Ecmp {
-        Ecmp { seed: mix(facts.seed ^ mix(u64::from(facts.switch) + 1)) }
+impl HashOfPackets {
+    pub fn new(facts: &NextHopFacts) -> HashOfPackets {
+        HashOfPackets { seed: mix(facts.seed ^ mix(u64::from(facts.switch) + 1)) }
     }
 }
 
-impl NextHop for Ecmp {
+impl NextHop for HashOfPackets {
     fn pick(&mut self, packet: &Forwarded, candidates: &[Candidate]) -> usize {
         let flow = u64::from(packet.flow) << 16 | u64::from(packet.path);
         scale(mix(self.seed ^ mix(flow)), candidates.len())
@@ -25,6 +25,63 @@ impl NextHop for Ecmp {
 /// Place among `count` of a hash of 64 bits.
 fn scale(hash: u64, count: usize) -> usize {
     ((u128::from(hash) * count as u128) >> 64) as usize
+}
+
+/// How the switches of a network hash flows.
+#[derive(Debug)]
+pub(crate) struct Hash {
+    ecmp: plan::Ecmp,
+    fields: HashFields,
+    seeds: HashSeeds,
+    /// Seeds by node, with [`HashSeeds::PerLayer`].
+    layers: Vec<u32>,
+}
+
+impl Hash {
+    pub fn new(plan: &Plan) -> Hash {
+        let Model { ecmp, hash: plan::Hash { fields, seeds }, .. } = plan.model;
+        let mut names: Vec<&str> = plan.nodes.iter().map(|node| node.layer.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let layer = |node: &plan::Node| names.partition_point(|name| *name < node.layer.as_str()) as u32;
+        let layers = match seeds {
+            HashSeeds::PerLayer => plan.nodes.iter().map(layer).collect(),
+            HashSeeds::PerSwitch | HashSeeds::Equal => Vec::new(),
+        };
+        Hash { ecmp, fields, seeds, layers }
+    }
+
+    fn seed(&self, switch: u32) -> u32 {
+        match self.seeds {
+            HashSeeds::PerSwitch => switch,
+            HashSeeds::PerLayer => self.layers[switch as usize],
+            HashSeeds::Equal => 0,
+        }
+    }
+
+    /// Which of `count` next hops `switch` takes for a flow.
+    pub fn choose(&self, key: &FlowKey, switch: u32, count: usize) -> usize {
+        let seed = self.seed(switch);
+        match self.ecmp {
+            plan::Ecmp::Mix if self.fields == HashFields::FIVE_TUPLE && self.seeds == HashSeeds::PerSwitch => {
+                scale(mix(key.whole() ^ mix(u64::from(seed) + 1)), count)
+            }
+            // Chips divide: what remains shows when switches hash alike.
+            plan::Ecmp::Mix => (mix(self.mixed(key) ^ mix(u64::from(seed) + 1)) % count as u64) as usize,
+            plan::Ecmp::Murmur3 => {
+                let words = key.words(self.fields);
+                let words = if self.fields.has(HashFields::QP) { &words[..] } else { &words[..3] };
+                murmur3(words, seed) as usize % count
+            }
+        }
+    }
+
+    fn mixed(&self, key: &FlowKey) -> u64 {
+        match self.fields {
+            HashFields::FIVE_TUPLE => key.whole(),
+            fields => key.words(fields).iter().fold(key.seed, |hash, &word| mix(hash ^ mix(u64::from(word)))),
+        }
+    }
 }
 
 /// What identifies a flow to the hash of a switch.
@@ -40,12 +97,14 @@ pub struct FlowKey {
     pub to: u32,
     /// UDP or TCP ports, source first; used by [`plan::Ecmp::Murmur3`].
     pub ports: (u16, u16),
+    /// Number of one of its paths, which a sender puts into the source port; 0 is the flow's own path.
+    pub number: u16,
 }
 
 impl FlowKey {
     /// Any flow between two hosts.
     pub fn between(from: u32, to: u32) -> FlowKey {
-        FlowKey { seed: 0, identity: 0, from, to, ports: (0, 0) }
+        FlowKey { seed: 0, identity: 0, from, to, ports: (0, 0), number: 0 }
     }
 
     /// What is sent back.
@@ -53,25 +112,29 @@ impl FlowKey {
         FlowKey { from: self.to, to: self.from, ports: (self.ports.1, self.ports.0), ..self }
     }
 
-    /// Key of the flow's path of this number; path 0 is the flow's own.
+    /// Key of the flow's path of this number.
     pub fn path(self, number: u16) -> FlowKey {
-        let identity = if number == 0 { self.identity } else { mix(self.identity ^ mix(u64::from(number))) };
-        FlowKey { identity, ports: (self.ports.0.wrapping_add(number), self.ports.1), ..self }
+        FlowKey { number, ..self }
     }
 
-    /// Which of `count` next hops `switch` takes.
-    pub(crate) fn choose(&self, ecmp: plan::Ecmp, switch: u32, count: usize) -> usize {
-        match ecmp {
-            plan::Ecmp::Mix => {
-                let pair = (u64::from(self.from) << 32) | u64::from(self.to);
-                let flow = mix(self.seed ^ mix(pair)) ^ mix(self.identity);
-                scale(mix(flow ^ mix(u64::from(switch) + 1)), count)
-            }
-            plan::Ecmp::Murmur3 => {
-                let ports = u32::from(self.ports.0) | u32::from(self.ports.1) << 16;
-                murmur3(&[address(self.from), address(self.to), ports], switch) as usize % count
-            }
-        }
+    /// All that [`plan::Ecmp::Mix`] knows of a flow.
+    fn whole(&self) -> u64 {
+        let pair = (u64::from(self.from) << 32) | u64::from(self.to);
+        let identity = match self.number {
+            0 => self.identity,
+            number => mix(self.identity ^ mix(u64::from(number))),
+        };
+        mix(self.seed ^ mix(pair)) ^ mix(identity)
+    }
+
+    /// Addresses, ports and destination QP, each zero where it is not hashed.
+    fn words(&self, fields: HashFields) -> [u32; 4] {
+        let of = |field, word: u32| if fields.has(field) { word } else { 0 };
+        let ports = of(HashFields::SOURCE_PORT, self.ports.0.wrapping_add(self.number).into())
+            | of(HashFields::DESTINATION_PORT, u32::from(self.ports.1) << 16);
+        let [from, to] = [(HashFields::SOURCE, self.from), (HashFields::DESTINATION, self.to)]
+            .map(|(field, node)| of(field, address(node)));
+        [from, to, ports, of(HashFields::QP, (self.identity >> 40) as u32)]
     }
 }
 

@@ -1,20 +1,38 @@
 //! Rules of forwarding: a file and a line below for each.
 
+mod adaptive;
+mod bitmap;
+mod draws;
+mod drill;
 mod ecmp;
+mod flowlets;
+mod letflow;
+mod oblivious;
 mod pinned;
+mod plb;
+mod reps;
+mod spray;
+#[cfg(test)]
+mod testing;
 
 use crate::contract::forwarding::{
-    Candidate, Forwarded, NextHop, NextHopFacts, PathChoice, PathFacts, delegate_next_hop, delegate_path_choice,
+    Candidate, Forwarded, Loss, NextHop, NextHopFacts, PathChoice, PathFacts, delegate_next_hop, delegate_path_choice,
 };
 use crate::contract::packet::Ecn;
+pub use adaptive::{AdaptiveSettings, Tie};
+pub use drill::DrillSettings;
 pub use ecmp::{FlowKey, address};
+pub(crate) use ecmp::{Hash, HashOfPackets};
+pub use plb::PlbSettings;
 use xoff_engine::{Span, Time};
 
 /// How packets of flows whose traffic names no path find theirs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Forwarding {
-    /// Paths that a sender chooses from for each packet, each a hash of the flow and its number; 1: none to choose.
+    /// Paths that a sender chooses from for each packet; 1: none to choose.
     pub paths: u16,
+    /// How a path follows from its number.
+    pub path_map: PathMap,
     /// Rule of that choice.
     pub choice: PathRule,
     /// Rule by which switches choose the next hop of each packet. `None`: the paths of a flow are resolved by
@@ -24,7 +42,7 @@ pub struct Forwarding {
 
 impl Default for Forwarding {
     fn default() -> Forwarding {
-        Forwarding { paths: 1, choice: PathRule::Pinned, next_hop: None }
+        Forwarding { paths: 1, path_map: PathMap::Hash, choice: PathRule::Pinned, next_hop: None }
     }
 }
 
@@ -35,15 +53,24 @@ impl Forwarding {
     }
 }
 
+/// How the path of a flow follows from its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathMap {
+    /// Every switch hashes the number with the flow; several numbers may give one path.
+    Hash,
+    /// The number counts through equal-cost paths.
+    Path,
+}
+
 /// Declares rules of a contract: the enum that names them and the enum of their machines, which calls them without
 /// indirection. `Own` is a rule from elsewhere, behind a box.
 macro_rules! rules {
     ($rule:ident makes $machine:ident: $contract:ident of $facts:ident, by $delegate:ident;
-     $($(#[$doc:meta])* $name:ident($type:path),)*) => {
+     $($(#[$doc:meta])* $name:ident($type:path $(, $settings:ident: $of:ty)?),)*) => {
         #[doc = concat!("Rules of [`", stringify!($contract), "`].")]
         #[derive(Clone, Copy, Debug)]
         pub enum $rule {
-            $($(#[$doc])* $name,)*
+            $($(#[$doc])* $name $(($of))?,)*
             /// A rule of the caller.
             Own(fn(&$facts) -> Box<dyn $contract>),
         }
@@ -51,7 +78,7 @@ macro_rules! rules {
         impl $rule {
             pub(crate) fn machine(self, facts: &$facts) -> $machine {
                 match self {
-                    $($rule::$name => $machine::$name(<$type>::new(facts)),)*
+                    $($rule::$name $(($settings))? => $machine::$name(<$type>::new(facts $(, $settings)?)),)*
                     $rule::Own(new) => $machine::Own(new(facts)),
                 }
             }
@@ -61,7 +88,8 @@ macro_rules! rules {
             fn eq(&self, other: &$rule) -> bool {
                 match (self, other) {
                     ($rule::Own(one), $rule::Own(other)) => std::ptr::fn_addr_eq(*one, *other),
-                    _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+                    // Settings are plain values, which print what they are.
+                    _ => format!("{self:?}") == format!("{other:?}"),
                 }
             }
         }
@@ -83,10 +111,30 @@ rules! {
     PathRule makes PathMachine: PathChoice of PathFacts, by delegate_path_choice;
     /// One path: the one that the traffic names, or the flow's first.
     Pinned(pinned::Pinned),
+    /// Any path, packet by packet.
+    Spray(spray::SprayPaths),
+    /// Every path once per round.
+    Oblivious(oblivious::Oblivious),
+    /// Rounds that pass over paths with marks and losses.
+    Bitmap(bitmap::Bitmap),
+    /// Paths that returned unmarked ACKs, once each.
+    Reps(reps::Reps),
+    /// Paths that returned unmarked ACKs, else as [`PathRule::Bitmap`].
+    Mixed(bitmap::Mixed),
+    /// One path until the flow has been congested on it for some rounds.
+    Plb(plb::Plb, settings: PlbSettings),
 }
 
 rules! {
     NextHopRule makes NextHopMachine: NextHop of NextHopFacts, by delegate_next_hop;
     /// A hash of flow, path number and switch.
-    Ecmp(ecmp::Ecmp),
+    Ecmp(ecmp::HashOfPackets),
+    /// Any next hop, packet by packet.
+    Spray(spray::SprayNextHops),
+    /// The shortest queue.
+    Adaptive(adaptive::Adaptive, settings: AdaptiveSettings),
+    /// The shortest queue of some that are drawn.
+    Drill(drill::Drill, settings: DrillSettings),
+    /// Any next hop, flowlet by flowlet; the gap that ends one.
+    LetFlow(letflow::LetFlow, gap: Span),
 }

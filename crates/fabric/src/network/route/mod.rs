@@ -9,8 +9,9 @@ mod search;
 mod tests;
 mod tiers;
 
+use crate::network::forwarding::Hash;
 pub use crate::network::forwarding::{FlowKey, address};
-use crate::network::plan::{Ecmp, NextHops, NodeKind, Plan, peer};
+use crate::network::plan::{NextHops, NodeKind, Plan, peer};
 use crate::network::rows::Rows;
 use search::Search;
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ pub struct Routes {
     table: Vec<u32>,
     /// Equal-cost ports.
     groups: Rows<u32>,
-    ecmp: Ecmp,
+    hash: Hash,
 }
 
 impl Routes {
@@ -99,7 +100,7 @@ impl Routes {
             table: Vec::new(),
             groups: Rows::default(),
             edges,
-            ecmp: plan.model.ecmp,
+            hash: Hash::new(plan),
         };
         routes.group_links(&links);
         routes.fill_table(&links, plan.model.next_hops == NextHops::Descending);
@@ -239,6 +240,31 @@ impl Routes {
         found
     }
 
+    /// Egress ports of all shortest paths between two hosts, hop by hop; as far as there is a way.
+    pub fn hops_between(&self, src: u32, dst: u32) -> Vec<Vec<u32>> {
+        let last = peer(self.host_port[dst as usize]);
+        let mut hops = vec![vec![self.host_port[src as usize]]];
+        loop {
+            let mut nodes: Vec<u32> =
+                hops[hops.len() - 1].iter().map(|&port| self.owner[peer(port) as usize]).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            if nodes == [dst] {
+                return hops;
+            }
+            if nodes == [self.owner[last as usize]] {
+                hops.push(vec![last]);
+                return hops;
+            }
+            let switches = nodes.into_iter().filter(|&node| self.switch_index[node as usize] != NONE);
+            let next: Vec<u32> = switches.flat_map(|switch| self.next_hops(switch, dst)).copied().collect();
+            if next.is_empty() {
+                return hops;
+            }
+            hops.push(next);
+        }
+    }
+
     /// Egress ports from the NIC of `src` to the last switch before `dst`, choosing among equals by
     /// a hash of `key` and the switch. `false` if there is no way.
     pub fn path(&self, src: u32, dst: u32, key: &FlowKey, out: &mut Vec<u32>) -> bool {
@@ -249,6 +275,24 @@ impl Routes {
 
     /// The rest of a path that has begun.
     pub fn extend(&self, dst: u32, key: &FlowKey, out: &mut Vec<u32>) -> bool {
+        self.follow(dst, out, |at, count| self.hash.choose(key, at, count))
+    }
+
+    /// Egress ports of the path of this number, counting through all equal-cost ones: each has one number below how many
+    /// there are.
+    pub fn numbered_path(&self, src: u32, dst: u32, number: u32, out: &mut Vec<u32>) -> bool {
+        out.clear();
+        out.push(self.host_port[src as usize]);
+        let mut rest = number as usize;
+        self.follow(dst, out, |_, count| {
+            let place = rest % count;
+            rest /= count;
+            place
+        })
+    }
+
+    /// Continues to a host, choosing at each switch among so many next hops.
+    fn follow(&self, dst: u32, out: &mut Vec<u32>, mut choose: impl FnMut(u32, usize) -> usize) -> bool {
         let last = peer(self.host_port[dst as usize]);
         loop {
             let at = self.owner[peer(out[out.len() - 1]) as usize];
@@ -266,7 +310,7 @@ impl Routes {
             if hops.is_empty() {
                 return false;
             }
-            out.push(hops[key.choose(self.ecmp, at, hops.len())]);
+            out.push(hops[choose(at, hops.len())]);
         }
     }
 }

@@ -1,0 +1,127 @@
+//! `[routing]`: any mode, with any parameters.
+
+use crate::draw::{Draw, US, bytes, set, time};
+use crate::table;
+use toml::{Table, Value};
+use xoff_schemes::param::PathSupport;
+
+/// All modes.
+pub const MODES: [&str; 10] =
+    ["ecmp", "spray", "oblivious", "reps", "bitmap", "mixed", "plb", "adaptive", "drill", "letflow"];
+
+/// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.
+pub fn routing(draw: &mut Draw, root: &mut Table) {
+    if !draw.one_in(3) {
+        return;
+    }
+    let support = support(root);
+    let choice: &[&str] = match support {
+        _ if draw.one_in(40) => &MODES,
+        PathSupport::Any | PathSupport::OnePathWith { .. } => &MODES,
+        PathSupport::OnePath(_) => &["ecmp", "plb", "letflow", "flowlets"],
+        PathSupport::Ecmp(_) => &["ecmp"],
+    };
+    let mode = *draw.pick(choice);
+    let mut routing = table! { mode = if mode == "flowlets" { "adaptive" } else { mode } };
+    let by_switches = match mode {
+        "spray" if draw.one_in(2) => {
+            set(&mut routing, "spray_at", "switch");
+            true
+        }
+        "adaptive" => {
+            adaptive(draw, &mut routing);
+            let flowlets = matches!(support, PathSupport::OnePath(_));
+            if flowlets || draw.one_in(4) {
+                per_flowlet(draw, &mut routing);
+            }
+            true
+        }
+        "flowlets" => {
+            adaptive(draw, &mut routing);
+            per_flowlet(draw, &mut routing);
+            true
+        }
+        "drill" => {
+            set(&mut routing, "samples", draw.between(1, 3) as i64);
+            set(&mut routing, "memory", draw.between(0, 2) as i64);
+            true
+        }
+        "letflow" => {
+            set(&mut routing, "flowlet_gap", time(draw.between(1, 100) * US / 2));
+            true
+        }
+        "plb" => {
+            set(&mut routing, "rounds", draw.between(1, 6) as i64);
+            sender(draw, &mut routing);
+            false
+        }
+        "ecmp" => {
+            hash(draw, &mut routing);
+            false
+        }
+        _ => {
+            sender(draw, &mut routing);
+            false
+        }
+    };
+    let host = root.get_mut("host").and_then(Value::as_table_mut);
+    if let Some(host) = host {
+        let symmetric = host.get("ack_path").is_some_and(|path| path.as_str() == Some("symmetric"));
+        if by_switches && symmetric {
+            host.remove("ack_path");
+        } else if !by_switches && mode != "ecmp" && !symmetric && draw.one_in(3) {
+            set(host, "ack_path", "entropy");
+        }
+    }
+    set(root, "routing", routing);
+}
+
+fn adaptive(draw: &mut Draw, routing: &mut Table) {
+    if draw.one_in(2) {
+        set(routing, "quantum", bytes(draw.between(0, 40) * 500));
+    }
+    set(routing, "tie", *draw.pick(&["random", "lowest", "hash"]));
+    set(routing, "skip_paused", draw.one_in(2));
+}
+
+fn per_flowlet(draw: &mut Draw, routing: &mut Table) {
+    set(routing, "per", "flowlet");
+    set(routing, "flowlet_gap", time(draw.between(1, 100) * US / 2));
+}
+
+fn sender(draw: &mut Draw, routing: &mut Table) {
+    set(routing, "entropies", 1 << draw.between(1, 7));
+    if draw.one_in(3) {
+        set(routing, "entropy_map", "path");
+    } else if draw.one_in(3) {
+        hash(draw, routing);
+    }
+}
+
+fn hash(draw: &mut Draw, routing: &mut Table) {
+    let more = ["source", "destination", "destination-port", "qp"].map(str::to_owned);
+    let count = draw.between(0, 4) as usize;
+    let mut fields = draw.some(&more, count);
+    fields.push("source-port".to_owned());
+    set(routing, "hash_fields", fields);
+    set(routing, "hash_seed", *draw.pick(&["per-switch", "per-layer", "equal"]));
+}
+
+/// What all schemes of a scenario run over.
+fn support(root: &Table) -> PathSupport {
+    let mut tables: Vec<&Table> = root.get("scheme").and_then(Value::as_table).into_iter().collect();
+    let others = root.get("schemes").and_then(Value::as_table);
+    tables.extend(others.into_iter().flat_map(|others| others.values().filter_map(Value::as_table)));
+    let bases: Vec<&Table> = tables.iter().filter_map(|table| table.get("base")?.as_table()).collect();
+    let of = |table: &&Table| {
+        let name = table.get("name").and_then(Value::as_str).unwrap_or_default();
+        xoff_schemes::find(name).map_or(PathSupport::Any, |spec| spec.paths)
+    };
+    let rank = |support: &PathSupport| match support {
+        PathSupport::Any => 0,
+        PathSupport::OnePathWith { .. } => 1,
+        PathSupport::OnePath(_) => 2,
+        PathSupport::Ecmp(_) => 3,
+    };
+    tables.iter().chain(&bases).map(of).max_by_key(rank).unwrap_or(PathSupport::Any)
+}
