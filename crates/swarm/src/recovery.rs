@@ -2,11 +2,12 @@
 
 use crate::devices::Devices;
 use crate::draw::{Draw, US, bytes, set, time};
+use crate::schemes;
 use toml::{Table, Value};
 
 /// Sets in some scenarios how flows recover from losses. Keys that are only of go-back-N are taken out.
 pub fn recovery(draw: &mut Draw, devices: &Devices, root: &mut Table) {
-    if !draw.one_in(8) {
+    if !draw.one_in(8) || !has_choice(root) {
         return;
     }
     let kind = *draw.pick(&["irn", "irn-rewind", "sack"]);
@@ -34,4 +35,10 @@ pub fn recovery(draw: &mut Draw, devices: &Devices, root: &mut Table) {
     {
         set(switch, "trim", true);
     }
+}
+
+/// Whether a flow has the recovery of its host: not RCM's, and not those of TCP.
+fn has_choice(root: &Table) -> bool {
+    let names = schemes::names(root);
+    !names.contains(&"rcm") && !names.iter().all(|name| ["tcp-newreno", "dctcp"].contains(name))
 }

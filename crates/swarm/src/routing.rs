@@ -1,7 +1,7 @@
 //! `[routing]`: any mode, with any parameters.
 
 use crate::draw::{Draw, US, bytes, set, time};
-use crate::table;
+use crate::{schemes, table};
 use toml::{Table, Value};
 use xoff_schemes::param::PathSupport;
 
@@ -109,19 +109,12 @@ fn hash(draw: &mut Draw, routing: &mut Table) {
 
 /// What all schemes of a scenario run over.
 fn support(root: &Table) -> PathSupport {
-    let mut tables: Vec<&Table> = root.get("scheme").and_then(Value::as_table).into_iter().collect();
-    let others = root.get("schemes").and_then(Value::as_table);
-    tables.extend(others.into_iter().flat_map(|others| others.values().filter_map(Value::as_table)));
-    let bases: Vec<&Table> = tables.iter().filter_map(|table| table.get("base")?.as_table()).collect();
-    let of = |table: &&Table| {
-        let name = table.get("name").and_then(Value::as_str).unwrap_or_default();
-        xoff_schemes::find(name).map_or(PathSupport::Any, |spec| spec.paths)
-    };
+    let of = |name: &str| xoff_schemes::find(name).map_or(PathSupport::Any, |spec| spec.paths);
     let rank = |support: &PathSupport| match support {
         PathSupport::Any => 0,
         PathSupport::OnePathWith { .. } => 1,
         PathSupport::OnePath(_) => 2,
         PathSupport::Ecmp(_) => 3,
     };
-    tables.iter().chain(&bases).map(of).max_by_key(rank).unwrap_or(PathSupport::Any)
+    schemes::names(root).into_iter().map(of).max_by_key(rank).unwrap_or(PathSupport::Any)
 }

@@ -18,8 +18,8 @@ fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bo
     let mut root = table! { name = format!("swarm-{seed:x}"), seed = (seed >> 1) as i64 & 0xffff_ffff };
     let network = network::network(&mut Draw::new(seed, "swarm network"));
     let devices = devices::devices(&mut Draw::new(seed, "swarm devices"), &network, &mut root);
-    recovery::recovery(&mut Draw::new(seed, "swarm recovery"), &devices, &mut root);
     let schemes = schemes::schemes(&mut Draw::new(seed, "swarm schemes"), &mut root);
+    recovery::recovery(&mut Draw::new(seed, "swarm recovery"), &devices, &mut root);
     routing::routing(&mut Draw::new(seed, "swarm routing"), &mut root);
     let draw = &mut Draw::new(seed, "swarm traffic");
     let frame = traffic::Frame::new(draw, &network, &devices, &schemes);

@@ -74,3 +74,12 @@ fn other_value(draw: &mut Draw, param: &ParamSpec) -> Option<Value> {
         ParamKind::BytesByRate | ParamKind::TimeByRate | ParamKind::NumberByRate { .. } => None,
     }
 }
+
+/// Names of the schemes of a scenario, those beneath others as well.
+pub(crate) fn names(root: &Table) -> Vec<&str> {
+    let mut tables: Vec<&Table> = root.get("scheme").and_then(Value::as_table).into_iter().collect();
+    let others = root.get("schemes").and_then(Value::as_table);
+    tables.extend(others.into_iter().flat_map(|others| others.values().filter_map(Value::as_table)));
+    let bases: Vec<&Table> = tables.iter().filter_map(|table| table.get("base")?.as_table()).collect();
+    tables.into_iter().chain(bases).filter_map(|table| table.get("name")?.as_str()).collect()
+}
