@@ -38,7 +38,7 @@ const SECOND: u128 = 1_000_000_000_000;
 
 /// Least time from a flow's start to the arrival of its last bit, alone on all its equal-cost paths, which are given hop
 /// by hop: every hop passes all packets with all its links together, after the first packet has come by the fastest
-/// links and before the last leaves by these.
+/// links and before the last leaves by these. The last packet, which is short, may overtake others on the way.
 pub fn ideal_over_all(
     plan: &Plan,
     hops: &[Vec<u32>],
@@ -46,28 +46,38 @@ pub fn ideal_over_all(
     full_wire_bytes: u32,
     last_wire_bytes: u32,
 ) -> Span {
-    let bytes = u128::from(packets.saturating_sub(1)) * u128::from(full_wire_bytes) + u128::from(last_wire_bytes);
+    let full_bytes = u128::from(packets.saturating_sub(1)) * u128::from(full_wire_bytes);
+    let bytes = full_bytes + u128::from(last_wire_bytes);
     let first_bytes = if packets > 1 { full_wire_bytes } else { last_wire_bytes };
-    let fastest = |ports: &Vec<u32>, bytes: u32| {
+    let links = |ports: &Vec<u32>| -> Vec<LinkRate> {
         let link = |&port: &u32| LinkRate::with_resolution(plan.fastest(port).rate, plan.model.resolution);
-        ports.iter().map(|port| u128::from(link(port).serialise(bytes).ps())).min().unwrap_or(0)
+        ports.iter().map(link).collect()
     };
-    let delay = |ports: &Vec<u32>| ports.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).min();
-    let propagation: u128 = hops.iter().filter_map(delay).sum();
-    let mut after: u128 = hops.iter().map(|ports| fastest(ports, last_wire_bytes)).sum();
-    let (mut before, mut longest) = (0, 0);
-    for ports in hops {
-        after -= fastest(ports, last_wire_bytes);
-        // As the run counts time, where a packet may take a little less than its share of a second.
-        let per_s = |&port: &u32| {
-            let link = LinkRate::with_resolution(plan.fastest(port).rate, plan.model.resolution);
+    let fastest = |ports: &Vec<u32>, bytes: u32| {
+        links(ports).into_iter().map(|link| u128::from(link.serialise(bytes).ps())).min().unwrap_or(0)
+    };
+    // As the run counts time, where a packet may take a little less than its share of a second.
+    let together = |ports: &Vec<u32>, bytes: u128| {
+        let per_s = |link: LinkRate| {
             let of = |bytes: u32| u128::from(bytes) * SECOND / u128::from(link.serialise(bytes).ps()).max(1) + 1;
             of(full_wire_bytes).max(of(last_wire_bytes))
         };
-        let bytes_per_s: u128 = ports.iter().map(per_s).sum();
-        let together = (bytes * SECOND / bytes_per_s).max(fastest(ports, last_wire_bytes));
-        longest = longest.max(before + together + after);
-        before += fastest(ports, first_bytes);
+        bytes * SECOND / links(ports).into_iter().map(per_s).sum::<u128>().max(1)
+    };
+    let delay = |ports: &Vec<u32>| ports.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).min();
+    let propagation: u128 = hops.iter().filter_map(delay).sum();
+    // When the last packet may leave, and the one before it has left: a NIC of one link sends them in order.
+    let turn = hops.first().filter(|nic| nic.len() == 1).map_or(0, |nic| together(nic, full_bytes));
+    let last_full: u128 = hops.iter().skip(1).map(|ports| fastest(ports, first_bytes)).sum();
+    let mut longest = turn + last_full;
+    let mut after: u128 = hops.iter().map(|ports| fastest(ports, last_wire_bytes)).sum();
+    let (mut first, mut overtaking) = (0, turn);
+    for ports in hops {
+        after -= fastest(ports, last_wire_bytes);
+        let passes = together(ports, bytes).max(fastest(ports, last_wire_bytes));
+        longest = longest.max(first.min(overtaking) + passes + after);
+        first += fastest(ports, first_bytes);
+        overtaking += fastest(ports, last_wire_bytes);
     }
     Span::from_ps(u64::try_from(propagation + longest).unwrap_or(u64::MAX))
 }

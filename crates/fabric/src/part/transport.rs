@@ -285,6 +285,7 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn take_ack(&mut self, packet: &Packet, selective: Option<Selective>) {
         let now = self.now;
+        let path = if packet.flags & SPREAD != 0 { path_of(&self.paths.route_ports, packet) } else { 0 };
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {
@@ -292,8 +293,6 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let resent = packet.flags & RESENT != 0;
-        let path = if packet.flags & SPREAD != 0 { path_of(&self.paths.route_ports, packet) } else { 0 };
-        let sender = &mut self.flows.senders[flow];
         let ack = Ack { expected: packet.psn, selective, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {

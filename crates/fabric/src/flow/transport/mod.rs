@@ -321,7 +321,7 @@ impl Requester {
     }
 
     /// Returns whether the window lets the next packet go.
-    #[inline]
+    #[inline(always)]
     pub fn may_send(&self) -> bool {
         each!(send &self.rules, rules => rules.may_send(&self.seq))
     }
