@@ -32,7 +32,7 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random};
+use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -118,6 +118,11 @@ impl Loaded {
 
     /// Returns why its network cannot be partitioned, as a clause after "because". `captured`: its captures are kept.
     pub fn indivisible(&self, captured: bool) -> Option<&'static str> {
+        // What a receiver that keeps packets completes cannot be foreseen from what is on its way.
+        let keeps = self.plan.hosts.iter().any(|host| host.recovery != Recovery::GoBackN);
+        if keeps && self.traffic.iter().any(|traffic| traffic.job().is_some()) {
+            return Some("a training job waits for messages that selective recovery completes");
+        }
         let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
     }

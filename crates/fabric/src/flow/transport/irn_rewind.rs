@@ -59,7 +59,7 @@ impl RequesterRules for Requester {
     fn may_send(&self, seq: &SendSequence) -> bool {
         let payload_until = |psn| seq.stream.payload_until(psn);
         let acked = payload_until(seq.una);
-        let highest = payload_until(seq.highest.saturating_sub(1)).max(acked);
+        let highest = payload_until(seq.highest.saturating_sub(1).max(seq.una));
         let size = if seq.next < seq.limit() { payload_until(seq.next + 1) - payload_until(seq.next) } else { 0 };
         let within_cap = highest - acked + size < self.cap_bytes || acked + self.cap_bytes > payload_until(seq.next);
         within_cap && seq.window_is_open()
