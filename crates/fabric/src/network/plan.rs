@@ -570,7 +570,7 @@ pub enum AckPath {
     /// An ECMP hash of its own, as a real fabric does with swapped addresses and ports: one path for a flow.
     #[default]
     Ecmp,
-    /// The same hash, which the path number of the data packet enters too.
+    /// ACKs are hashed as under `Ecmp`, together with the path number of the data packet that they answer.
     Entropy,
     /// Back along the data's path.
     Symmetric,

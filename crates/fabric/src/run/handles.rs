@@ -16,7 +16,7 @@ pub(crate) struct Handles {
     len: usize,
 }
 
-/// Mixes a handle's bits: a source that spoils its own table harms nobody else.
+/// Mixes the bits of a handle. Handles that collide slow the table of the one source that chose them.
 #[derive(Default)]
 struct HandleHasher(u64);
 
