@@ -114,6 +114,8 @@ pub struct FlowDetails {
     pub spec: FlowSpec,
     pub start: Time,
     pub acked_at: Option<Time>,
+    /// When it was acknowledged, or stopped by its source.
+    pub ended_at: Option<Time>,
     pub ideal: Span,
     pub base_rtt: Span,
     pub packets_retransmitted: u64,

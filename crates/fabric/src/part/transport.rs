@@ -480,6 +480,7 @@ impl<S: Scheme> Part<S> {
         let sender = &mut self.flows.senders[flow];
         sender.ended = true;
         let flow_state = self.flows.entries[sender.entry].flow_state;
+        self.flows.details[flow].ended_at = Some(self.now);
         self.leave_nic(flow);
         self.tell(FlowEvent::Ended(flow_state));
     }

@@ -188,7 +188,7 @@ impl<S: Scheme> World<S> {
         let path = &details.path;
         // Copies that are still under way when a flow ends are nothing to it. How far they have come by the time of this
         // record depends on how the network is divided.
-        let end = details.acked_at.unwrap_or(Time::NEVER);
+        let end = details.ended_at.unwrap_or(Time::NEVER);
         let seen = self.route_storage_of(flow_state).flat_map(|storage| storage.hops.iter());
         let mut hops: Vec<(u32, u32)> = seen.filter(|(_, first)| *first < end).map(|(hop, _)| *hop).collect();
         if hops.is_empty() {

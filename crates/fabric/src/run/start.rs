@@ -346,6 +346,7 @@ fn details(identity: &FlowIdentity, spec: &FlowSpec, now: Time, path_info: &Path
         spec: spec.clone(),
         start: now,
         acked_at: None,
+        ended_at: None,
         ideal: path_info.ideal,
         base_rtt: path_info.base_rtt,
         packets_retransmitted: 0,
