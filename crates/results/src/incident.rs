@@ -44,7 +44,7 @@ impl What {
 /// A link that failed, and what was lost on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeadLinkRow {
-    /// By one of its ports.
+    /// Name of one of its ports.
     pub link: String,
     pub from_us: f64,
     /// `None`: it was down when the run ended.

@@ -142,7 +142,7 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
         for (at, what) in [(Some(at), what), (until, undo)] {
             let Some(at) = at else { continue };
             faults.push(Fault { at, what });
-            spread.tell(context.plan, at, what, faults);
+            spread.learn(context.plan, at, what, faults);
         }
     }
     Ok(())
@@ -174,15 +174,15 @@ impl Spread {
         }
     }
 
-    /// Tells switches, those next to the link first; the farthest with all others, from when on routes are the shortest.
-    fn tell(self, plan: &Plan, at: Time, what: FaultKind, faults: &mut Vec<Fault>) {
+    /// Lets switches learn, those next to the link first; the farthest with all others, and then routes are the shortest.
+    fn learn(self, plan: &Plan, at: Time, what: FaultKind, faults: &mut Vec<Fault>) {
         let (FaultKind::LinkDead { link } | FaultKind::LinkAlive { link }) = what else { return };
         let known = at + self.detect + self.fib;
         let farthest = if self.converge > Span::ZERO { farthest(plan, link) } else { 0 };
         for hops in 0..=farthest {
             let within = if hops == farthest { ALL_SWITCHES } else { hops };
             let at = known + Span::from_ps(self.converge.ps() * u64::from(hops));
-            faults.push(Fault { at, what: FaultKind::Told { link, within } });
+            faults.push(Fault { at, what: FaultKind::Learned { link, within } });
         }
     }
 }

@@ -598,18 +598,18 @@ pub enum FaultKind {
         /// Index into [`Plan::links`].
         link: u32,
     },
-    /// As `LinkDown`, but routes lead over it until switches are told.
+    /// A link goes down, and routes use it until switches learn of it.
     LinkDead {
         /// Index into [`Plan::links`].
         link: u32,
     },
-    /// As `LinkUp`, but routes avoid it until switches are told.
+    /// A link works again, and routes avoid it until switches learn of it.
     LinkAlive {
         /// Index into [`Plan::links`].
         link: u32,
     },
     /// Switches learn whether a link works, and choose next hops by it.
-    Told {
+    Learned {
         /// Index into [`Plan::links`].
         link: u32,
         /// Hops from the link to the farthest of them, or [`ALL_SWITCHES`](crate::network::route::ALL_SWITCHES).

@@ -58,7 +58,7 @@ impl DeadLinks {
         }
     }
 
-    /// By link and time of the failure.
+    /// Sorted by link and time of the failure.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Time, Losses)> {
         self.0.iter().map(|(&(link, from), &losses)| (link, from, losses))
     }

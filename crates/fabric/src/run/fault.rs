@@ -22,8 +22,8 @@ impl<S: Scheme> World<S> {
             FaultKind::LinkUp { link } => self.set_link(link, true, true),
             FaultKind::LinkDead { link } => self.set_link(link, false, false),
             FaultKind::LinkAlive { link } => self.set_link(link, true, false),
-            FaultKind::Told { link, within } => {
-                self.told.tell(link, within, self.is_up(link * 2));
+            FaultKind::Learned { link, within } => {
+                self.convergence.learn(link, within, self.is_up(link * 2));
                 self.renew_routes();
             }
             FaultKind::Rate { port, rate } => {
@@ -60,7 +60,7 @@ impl<S: Scheme> World<S> {
         (part, end.peer())
     }
 
-    /// A link fails or works again, and all switches know it at once or are told later.
+    /// A link fails or works again, and all switches know it at once or learn of it later.
     fn set_link(&mut self, link: u32, up: bool, known: bool) {
         let ports = [link * 2, link * 2 + 1];
         if self.is_up(ports[0]) == up {
@@ -83,7 +83,7 @@ impl<S: Scheme> World<S> {
             self.next_rank();
         }
         if known {
-            self.told.tell(link, ALL_SWITCHES, up);
+            self.convergence.learn(link, ALL_SWITCHES, up);
             self.renew_routes();
         }
         if up {
@@ -97,9 +97,9 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Switches have been told of links: flows take the paths that they choose now.
+    /// Switches have learned of links: flows take the paths that the switches choose now.
     fn renew_routes(&mut self) {
-        let routes = Arc::new(self.told.routes(&self.state.plan));
+        let routes = Arc::new(self.convergence.routes(&self.state.plan));
         for part in &mut self.parts {
             part.paths.routes = Arc::clone(&routes);
         }

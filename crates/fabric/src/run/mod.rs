@@ -24,7 +24,7 @@ use crate::contract::scheme::{Format, Scheme};
 use crate::contract::traffic::Action;
 use crate::id::{FlowStateId, PortId, SourceId};
 use crate::network::plan::Plan;
-use crate::network::route::Told;
+use crate::network::route::Convergence;
 use crate::node::watch::Losses;
 use crate::part::{Part, Pause, kind};
 use activity::Watched;
@@ -110,7 +110,7 @@ pub struct World<S: Scheme> {
     /// What is counted here and not in a part.
     pub(crate) own: Counters,
     /// What switches know of links that failed.
-    pub(crate) told: Told,
+    pub(crate) convergence: Convergence,
     pub(crate) sources: Table<SourceId, SourceState>,
     /// Flows that are over, of which there may be packets left.
     pub(crate) ended: Vec<FlowStateId>,

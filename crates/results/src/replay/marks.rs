@@ -63,7 +63,7 @@ fn event(replay: &Replay, fault: &Fault) -> Option<Mark> {
         }
         FaultKind::LinkUp { .. }
         | FaultKind::LinkAlive { .. }
-        | FaultKind::Told { .. }
+        | FaultKind::Learned { .. }
         | FaultKind::PauseStorm { on: false, .. } => return None,
         FaultKind::Rate { port, rate } => {
             (MarkKind::Fault, format!("{} at {} Gbps", names.port(port), rate.as_gbps()), None)

@@ -395,8 +395,8 @@ impl<'a> Story<'a> {
         let (name, port) = match fault.what {
             FaultKind::LinkDown { link } | FaultKind::LinkDead { link } => ("link down", 2 * link),
             FaultKind::LinkUp { link } | FaultKind::LinkAlive { link } => ("link up", 2 * link),
-            FaultKind::Told { link, within: ALL_SWITCHES } => ("all switches know of the link", 2 * link),
-            FaultKind::Told { link, .. } => ("more switches know of the link", 2 * link),
+            FaultKind::Learned { link, within: ALL_SWITCHES } => ("all switches know of the link", 2 * link),
+            FaultKind::Learned { link, .. } => ("more switches know of the link", 2 * link),
             FaultKind::Rate { port, .. } => ("new rate", port),
             FaultKind::Loss { port, .. } => ("new loss", port),
             FaultKind::PauseStorm { host_port, on: true, .. } => ("pause storm begins", host_port),
@@ -413,7 +413,7 @@ impl<'a> Story<'a> {
             | FaultKind::LinkUp { .. }
             | FaultKind::LinkDead { .. }
             | FaultKind::LinkAlive { .. }
-            | FaultKind::Told { .. } => {}
+            | FaultKind::Learned { .. } => {}
         }
         encoder.instant(fault.at, RUN, name, &notes)
     }

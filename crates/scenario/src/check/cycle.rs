@@ -44,9 +44,9 @@ pub(crate) fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time
         match fault.what {
             FaultKind::LinkDown { link } => down.insert(link),
             FaultKind::LinkUp { link } => down.remove(&link),
-            // Before all switches are told they use a part of the paths of before.
-            FaultKind::Told { link, within: ALL_SWITCHES } if dead.contains(&link) => down.insert(link),
-            FaultKind::Told { link, within: ALL_SWITCHES } => down.remove(&link),
+            // Before all switches know, they use a part of the paths of before.
+            FaultKind::Learned { link, within: ALL_SWITCHES } if dead.contains(&link) => down.insert(link),
+            FaultKind::Learned { link, within: ALL_SWITCHES } => down.remove(&link),
             FaultKind::LinkDead { link } => {
                 dead.insert(link);
                 continue;
@@ -61,7 +61,7 @@ pub(crate) fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time
         let is_link = |next: &&Fault| {
             matches!(
                 next.what,
-                FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. } | FaultKind::Told { within: ALL_SWITCHES, .. }
+                FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. } | FaultKind::Learned { within: ALL_SWITCHES, .. }
             )
         };
         let more = plan.faults[i + 1..].iter().take_while(|next| next.at == fault.at).any(|next| is_link(&next));

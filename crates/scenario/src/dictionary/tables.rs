@@ -240,7 +240,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "fib": Time = "0ps", "From when a switch knows it until its next hops are changed",
             only "with kind = \"link-down\" or \"link-up\"";
         "converge": Time = "0ps",
-            "From one switch to its neighbours. Until a switch is told it sends into the dead link; the switches at its ends use other next hops of equal cost first; a link that works again is used once all are told",
+            "From one switch to its neighbours. A switch that does not know yet sends into the dead link; the switches at its ends use other next hops of equal cost first; a link that works again is used once all know",
             only "with kind = \"link-down\" or \"link-up\"";
         "rate": Rate, "The new rate", only "with kind = \"rate\"";
         "loss": Number, "The new probability of losing a frame", only "with kind = \"loss\"";

@@ -4,21 +4,21 @@
 //! table, which grows with their switches times their edges and holds equal groups once. Nothing grows with hosts
 //! squared. A flow's path is resolved when it starts.
 
+mod convergence;
 mod search;
 #[cfg(test)]
 mod tests;
 mod tiers;
-mod told;
 
 use crate::network::forwarding::Hash;
 pub use crate::network::forwarding::{FlowKey, address};
 use crate::network::plan::{NextHops, NodeKind, Plan, peer};
 use crate::network::rows::Rows;
+pub(crate) use convergence::Convergence;
+pub use convergence::{ALL_SWITCHES, FARTHEST, farthest};
 use search::Search;
 use std::collections::HashMap;
 use tiers::{Links, NONE, Tiers};
-pub(crate) use told::Told;
-pub use told::{ALL_SWITCHES, FARTHEST_TOLD, farthest};
 
 /// Next hops of every switch towards every edge.
 #[derive(Debug)]

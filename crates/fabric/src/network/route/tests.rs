@@ -185,30 +185,30 @@ fn switches_avoid_a_dead_link_once_they_are_told_of_it() {
         })
         .unwrap();
     assert_eq!(farthest(&plan, link), 1, "all switches are next to one of its ends");
-    let mut told = Told::default();
-    let whole = told.routes(&plan);
+    let mut convergence = Convergence::default();
+    let whole = convergence.routes(&plan);
     assert_eq!(behind(&plan, &whole, "leaf0", "leaf1"), ["spine0", "spine1", "spine2"]);
     // Both ends: leaf1 has other spines; spine0 has nothing but the dead link.
-    told.tell(link, 0, false);
-    let ends = told.routes(&plan);
+    convergence.learn(link, 0, false);
+    let ends = convergence.routes(&plan);
     assert_eq!(behind(&plan, &ends, "leaf1", "leaf0"), ["spine1", "spine2"]);
     assert_eq!(behind(&plan, &ends, "spine0", "leaf1"), ["leaf1"]);
-    assert_eq!(behind(&plan, &ends, "leaf0", "leaf1"), ["spine0", "spine1", "spine2"], "not told yet");
+    assert_eq!(behind(&plan, &ends, "leaf0", "leaf1"), ["spine0", "spine1", "spine2"], "does not know yet");
     // Leaves learn that spine0 no longer leads to leaf1; to others it does.
-    told.tell(link, 1, false);
-    let near = told.routes(&plan);
+    convergence.learn(link, 1, false);
+    let near = convergence.routes(&plan);
     assert_eq!(behind(&plan, &near, "leaf0", "leaf1"), ["spine1", "spine2"]);
     assert_eq!(behind(&plan, &near, "leaf0", "leaf2"), ["spine0", "spine1", "spine2"]);
-    // All are told: the routes of the network without the link.
-    told.tell(link, ALL_SWITCHES, false);
-    let all = told.routes(&plan);
+    // All know: the routes of the network without the link.
+    convergence.learn(link, ALL_SWITCHES, false);
+    let all = convergence.routes(&plan);
     let without = Routes::new(&plan, |other| other != link);
     for (from, to) in [("leaf0", "leaf1"), ("leaf1", "leaf0"), ("spine0", "leaf1"), ("leaf0", "leaf2")] {
         assert_eq!(behind(&plan, &all, from, to), behind(&plan, &without, from, to), "{from} to {to}");
     }
     // It works again, and is used when all know it.
-    told.tell(link, 1, true);
-    assert_eq!(behind(&plan, &told.routes(&plan), "leaf0", "leaf1"), ["spine1", "spine2"]);
-    told.tell(link, ALL_SWITCHES, true);
-    assert_eq!(behind(&plan, &told.routes(&plan), "leaf0", "leaf1"), ["spine0", "spine1", "spine2"]);
+    convergence.learn(link, 1, true);
+    assert_eq!(behind(&plan, &convergence.routes(&plan), "leaf0", "leaf1"), ["spine1", "spine2"]);
+    convergence.learn(link, ALL_SWITCHES, true);
+    assert_eq!(behind(&plan, &convergence.routes(&plan), "leaf0", "leaf1"), ["spine0", "spine1", "spine2"]);
 }

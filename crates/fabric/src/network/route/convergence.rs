@@ -1,22 +1,22 @@
-//! Routes while the news of a failed link spreads: each switch decides by what it has been told.
+//! Routes while switches learn of a failed link: each switch decides by the links that it knows to be dead.
 //!
-//! A switch that knows of a dead link takes it, and next hops from which every way leads over it, out of its groups. It
-//! keeps to the shortest paths of before, so no packet goes round in circles; a switch that has nothing left sends into
-//! the dead link. Once all switches have been told, all have the shortest paths of the network as it is.
+//! A switch that knows of a dead link takes it, and next hops from which every path uses it, out of its groups. It keeps
+//! to the shortest paths of before, so no packet loops; a switch without another next hop sends into the dead link. Once
+//! all switches know, routes are the shortest paths of the remaining network.
 
 use super::{NONE, Routes};
 use crate::network::plan::{NodeKind, Plan, peer};
 use std::collections::{BTreeMap, VecDeque};
 
-/// `within` of a link that all switches are told of.
+/// `within` once all switches know of a link.
 pub const ALL_SWITCHES: u8 = u8::MAX;
 
-/// Farthest distance that is told apart from all.
-pub const FARTHEST_TOLD: u8 = 62;
+/// Farthest distance that differs from [`ALL_SWITCHES`].
+pub const FARTHEST: u8 = 62;
 
 /// Which switches take which links for dead.
 #[derive(Debug, Default)]
-pub(crate) struct Told(BTreeMap<u32, State>);
+pub(crate) struct Convergence(BTreeMap<u32, State>);
 
 /// A link that at least one switch takes for dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +27,13 @@ struct State {
     dead_at: u64,
 }
 
-impl Told {
+impl Convergence {
     /// Switches up to `within` hops away learn whether a link works.
-    pub fn tell(&mut self, link: u32, within: u8, works: bool) {
+    pub fn learn(&mut self, link: u32, within: u8, works: bool) {
         let all = within == ALL_SWITCHES;
-        let heard = if all { u64::MAX } else { (1 << (within.min(FARTHEST_TOLD) + 1)) - 1 };
+        let hops = if all { u64::MAX } else { (1 << (within.min(FARTHEST) + 1)) - 1 };
         let state = self.0.entry(link).or_insert(State { counted: true, dead_at: 0 });
-        state.dead_at = if works { state.dead_at & !heard } else { state.dead_at | heard };
+        state.dead_at = if works { state.dead_at & !hops } else { state.dead_at | hops };
         if all {
             state.counted = works;
         }
@@ -47,7 +47,7 @@ impl Told {
         self.0.get(&link).is_some_and(|state| !state.counted)
     }
 
-    /// The routes of now.
+    /// Routes by what each switch knows.
     pub fn routes(&self, plan: &Plan) -> Routes {
         let counted = |link: u32| self.0.get(&link).is_none_or(|state| state.counted);
         let mut spreading: Vec<(u32, u64)> = Vec::new();
@@ -106,7 +106,7 @@ fn distances(plan: &Plan, link: u32) -> Vec<u32> {
 /// Hops from a link to the farthest switch that news of it reaches.
 pub fn farthest(plan: &Plan, link: u32) -> u8 {
     let most = distances(plan, link).into_iter().filter(|hops| *hops != NONE).max().unwrap_or(0);
-    most.min(u32::from(FARTHEST_TOLD)) as u8
+    most.min(u32::from(FARTHEST)) as u8
 }
 
 impl Routes {
@@ -135,7 +135,7 @@ impl Routes {
         }
     }
 
-    /// Where the group of a switch towards an edge stands in the table; none in another piece.
+    /// Index in the table of the group of a switch towards an edge; none in another piece.
     fn cell(&self, switch: u32, edge: u32) -> Option<usize> {
         let same = self.tiers.piece[switch as usize] == self.tiers.piece[self.edges[edge as usize] as usize];
         (same && self.first[switch as usize] != NONE)
@@ -171,19 +171,19 @@ mod tests {
 
     #[test]
     fn a_link_is_forgotten_once_all_know_that_it_works() {
-        let mut told = Told::default();
-        told.tell(3, 0, false);
-        told.tell(3, 1, false);
-        assert_eq!(told.0[&3], State { counted: true, dead_at: 0b11 });
-        told.tell(3, ALL_SWITCHES, false);
-        assert_eq!(told.0[&3], State { counted: false, dead_at: u64::MAX });
+        let mut convergence = Convergence::default();
+        convergence.learn(3, 0, false);
+        convergence.learn(3, 1, false);
+        assert_eq!(convergence.0[&3], State { counted: true, dead_at: 0b11 });
+        convergence.learn(3, ALL_SWITCHES, false);
+        assert_eq!(convergence.0[&3], State { counted: false, dead_at: u64::MAX });
         // Shortest paths count it again only when all switches know.
-        told.tell(3, 1, true);
-        assert!(!told.0[&3].counted);
-        told.tell(3, ALL_SWITCHES, true);
-        assert!(told.0.is_empty());
-        // News of a failure that was over before it spread.
-        told.tell(4, ALL_SWITCHES, true);
-        assert!(told.0.is_empty());
+        convergence.learn(3, 1, true);
+        assert!(!convergence.0[&3].counted);
+        convergence.learn(3, ALL_SWITCHES, true);
+        assert!(convergence.0.is_empty());
+        // The failure ended before a switch learned of it.
+        convergence.learn(4, ALL_SWITCHES, true);
+        assert!(convergence.0.is_empty());
     }
 }
