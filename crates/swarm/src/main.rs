@@ -4,7 +4,7 @@ use clap::Parser;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use xoff_swarm::runner::{self, Request, Tally};
-use xoff_swarm::{text, trial};
+use xoff_swarm::{job_text, text, trial};
 
 /// Runs random scenarios and reports every one that breaks a law of the simulator.
 #[derive(Parser)]
@@ -27,25 +27,28 @@ struct Arguments {
     /// Print it instead of running it
     #[arg(long, requires = "seed")]
     print: bool,
+    /// With training jobs in the place of most traffic
+    #[arg(long, requires = "seed")]
+    training: bool,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     trial::keep_panics();
+    let text = if arguments.training { job_text } else { text };
     match arguments.seed {
         Some(seed) if arguments.print => {
             print!("{}", text(seed));
             ExitCode::SUCCESS
         }
-        Some(seed) => one(seed),
+        Some(seed) => one(&text(seed)),
         None => many(&arguments),
     }
 }
 
-fn one(seed: u64) -> ExitCode {
-    let text = text(seed);
-    let mut verdict = trial::judge(&text);
-    verdict.violations.extend(trial::differs_when_repeated(&text));
+fn one(text: &str) -> ExitCode {
+    let mut verdict = trial::judge(text);
+    verdict.violations.extend(trial::differs_when_repeated(text));
     println!("{:?}, {} packet-hops", verdict.ending, verdict.packet_hops);
     verdict.violations.iter().for_each(|violation| println!("violation: {violation}"));
     if verdict.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
