@@ -3,6 +3,7 @@
 use std::path::Path;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::DeadLink;
+use xoff_fabric::simulation::Simulation;
 use xoff_run::drive::build;
 use xoff_scenario::{Options, Scenario};
 
@@ -10,12 +11,19 @@ const FAILS: Time = Time::from_us(100);
 
 /// What the link from spine0 to leaf1 lost from 100 us on, and the share of flows that were delivered.
 fn fail(routing: &str, times: &str) -> (DeadLink, f64) {
+    let (world, dead) = failed([routing, ""], times, 2, "4MB");
+    let delivered = world.flows.iter().filter(|flow| flow.delivered_at.is_some()).count();
+    (dead, delivered as f64 / world.flows.len() as f64)
+}
+
+/// A run in which the link from spine0 to leaf1 fails after 100 us, and what the link lost.
+fn failed([routing, host]: [&str; 2], times: &str, spines: u32, size: &str) -> (Box<dyn Simulation>, DeadLink) {
     xoff_schemes::install_all();
     let text = format!(
-        "[run]\nstop = \"30ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
+        "[run]\nstop = \"30ms\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = {spines}\nhosts_per_leaf = 4\n\
          host_rate = \"100Gbps\"\nfabric_rate = \"400Gbps\"\nhost_delay = \"1us\"\nfabric_delay = \"1us\"\n\
-         [host]\nrecovery = \"sack\"\n[routing]\n{routing}\n[scheme]\nname = \"none\"\n\
-         [[traffic]]\nkind = \"burst\"\nsources = \"h[0..3]\"\ndestinations = \"h[4..7]\"\nsize = \"4MB\"\n\
+         [routing]\n{routing}\n[host]\nrecovery = \"sack\"\n{host}[scheme]\nname = \"none\"\n\
+         [[traffic]]\nkind = \"burst\"\nsources = \"h[0..3]\"\ndestinations = \"h[4..7]\"\nsize = \"{size}\"\n\
          [[fault]]\nkind = \"link-down\"\nlink = \"spine0->leaf1\"\nat = \"100us\"\n{times}\n"
     );
     let scenario = Scenario::from_text("test.toml", &text, Path::new("."));
@@ -26,8 +34,7 @@ fn fail(routing: &str, times: &str) -> (DeadLink, f64) {
     let dead = world.dead_links();
     assert_eq!((dead.len(), dead[0].from), (1, FAILS));
     assert!(dead[0].packets_lost <= world.counters.drops_fault);
-    let delivered = world.flows.iter().filter(|flow| flow.delivered_at.is_some()).count();
-    (dead[0], delivered as f64 / world.flows.len() as f64)
+    (world, dead[0])
 }
 
 /// Time from the failure to the last packet that was lost.
@@ -58,4 +65,29 @@ fn packets_go_to_a_dead_link_until_its_neighbours_know() {
 fn a_failure_that_is_over_before_it_is_detected_changes_no_route() {
     let (dead, delivered) = fail("mode = \"ecmp\"", "until = \"130us\"\ndetect = \"50us\"\nconverge = \"10us\"");
     assert!(lasted(&dead) <= Span::from_us(30) && delivered == 1.0);
+}
+
+/// Routes that never change: what a sender learns from timeouts is all that keeps packets off one of four paths.
+#[test]
+fn senders_leave_a_dead_path_as_their_rules_say() {
+    let run = |mode: &str, size: &str| {
+        let routing = format!("mode = \"{mode}\"\nentropies = 4\nentropy_map = \"path\"");
+        let host = "ack_path = \"entropy\"\nretransmit_timeout = \"100us\"\n";
+        let (world, dead) = failed([&routing, host], "detect = \"1s\"", 4, size);
+        assert!(world.flows.iter().all(|flow| flow.delivered_at.is_some()), "{mode}");
+        let sent: u64 = world.flows.iter().map(|flow| flow.packets_sent).sum();
+        (dead.packets_lost as f64 / sent as f64, lasted(&dead).as_us())
+    };
+    // Spray and rounds lose one packet in four until the end, resent packets among them.
+    for mode in ["spray", "oblivious"] {
+        let (share, us) = run(mode, "3MB");
+        assert!((0.18..0.27).contains(&share) && us > 500.0, "{mode}: {share} for {us} us");
+    }
+    // REPS draws at random until the first timeout. Then it keeps to numbers that were acknowledged: none of the dead path
+    // is left after a round trip and eight acknowledgements, until it thaws after 10 ms.
+    let (share, us) = run("reps", "12MB");
+    assert!((100.0..120.0).contains(&us) && share < 0.05, "reps: {share} for {us} us");
+    // Rounds that pass over a number for a while after each timeout come back to it.
+    let (share, us) = run("bitmap", "12MB");
+    assert!(share < 0.12 && us > 500.0, "bitmap: {share} for {us} us");
 }
