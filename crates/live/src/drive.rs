@@ -195,6 +195,7 @@ impl<'a> Stage<'a> {
             imbalance: None,
             failure: run.log.failure.clone(),
             storms: Vec::new(),
+            dead_links: Vec::new(),
             deadlock_at: None,
             missed_frames: run.taps.missed(),
             waits: run.waits(),

@@ -1,16 +1,18 @@
 //! Storms, what watchdogs did about them, and the flows that did not finish.
 
-use super::incident::{Disruption, What};
+use super::incident::{DeadLinkRow, Disruption, What};
 use super::names::{Names, label_name};
 use super::summary::Check;
 use std::collections::{BTreeMap, BTreeSet};
 use xoff_engine::Time;
 use xoff_fabric::plan::{Fault, FaultKind, peer};
-use xoff_fabric::record::{FlowRecord, StormRecord};
+use xoff_fabric::record::{DeadLink, FlowRecord, StormRecord};
 use xoff_scenario::number::thousands;
 
 /// Gathers what it takes to say why flows did not finish.
 pub struct Unfinished {
+    /// When links work again.
+    mended: Vec<(u32, Time)>,
     finite: u64,
     open: Vec<OpenFlow>,
     /// The storms of the scenario, and the traffic, by label, that had to go there meanwhile.
@@ -56,7 +58,24 @@ type Queue = (u32, u8);
 impl Unfinished {
     pub fn new(faults: &[Fault]) -> Unfinished {
         let floods = floods(faults).into_iter().map(|flood| (flood, BTreeSet::new())).collect();
-        Unfinished { floods, finite: 0, open: Vec::new() }
+        let mended = faults.iter().filter_map(|fault| match fault.what {
+            FaultKind::LinkUp { link } | FaultKind::LinkAlive { link } => Some((link, fault.at)),
+            _ => None,
+        });
+        Unfinished { mended: mended.collect(), floods, finite: 0, open: Vec::new() }
+    }
+
+    /// The links of a run that failed.
+    pub fn dead_links(&self, names: &Names, dead: &[DeadLink]) -> Vec<DeadLinkRow> {
+        let until = |of: &DeadLink| self.mended.iter().find(|(link, at)| *link == of.link && *at > of.from);
+        let row = |of: &DeadLink| DeadLinkRow {
+            link: names.port(2 * of.link).to_owned(),
+            from_us: of.from.as_us(),
+            until_us: until(of).map(|(_, at)| at.as_us()),
+            packets_lost: of.packets_lost,
+            time_on_dead_path_us: of.last_at.map(|at| at.saturating_since(of.from).as_us()),
+        };
+        dead.iter().map(row).collect()
     }
 
     pub fn flow(&mut self, flow: &FlowRecord) {

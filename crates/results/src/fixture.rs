@@ -195,6 +195,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         failure: None,
         deadlock_at: None,
         storms: Vec::new(),
+        dead_links: Vec::new(),
         waits: Vec::new(),
         apart: false,
         missed_frames: Vec::new(),

@@ -41,6 +41,20 @@ impl What {
     }
 }
 
+/// A link that failed, and what was lost on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeadLinkRow {
+    /// By one of its ports.
+    pub link: String,
+    pub from_us: f64,
+    /// `None`: it was down when the run ended.
+    pub until_us: Option<f64>,
+    /// Packets on it or in the queues of its ports when it failed, and those sent to it later.
+    pub packets_lost: u64,
+    /// From the failure to the last of these; `None` if nothing was lost.
+    pub time_on_dead_path_us: Option<f64>,
+}
+
 /// A disturbance, and what it did to the long flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Episode {

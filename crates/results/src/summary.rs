@@ -1,6 +1,6 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
-use super::incident::{Disruption, Episode, Warning};
+use super::incident::{DeadLinkRow, Disruption, Episode, Warning};
 use super::jobs::rows::JobRow;
 use super::live_timing::LiveTiming;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct Summary {
     /// Storms and watchdogs, in order of time.
     #[serde(default)]
     pub disruptions: Vec<Disruption>,
+    /// Links that failed, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dead_links: Vec<DeadLinkRow>,
     /// What to know before trusting the numbers.
     #[serde(default)]
     pub warnings: Vec<Warning>,

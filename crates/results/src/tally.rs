@@ -159,6 +159,7 @@ impl Tally {
             routing: None,
             episode: None,
             disruptions: Vec::new(),
+            dead_links: Vec::new(),
             warnings: Vec::new(),
             measures: Vec::new(),
             captures: Vec::new(),

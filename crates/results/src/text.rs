@@ -136,6 +136,7 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
         throughput(summary),
         episode(summary),
         disruptions(summary),
+        dead_links(summary),
         network(summary),
         queues(summary),
         pauses(summary),
@@ -347,6 +348,27 @@ fn disruptions(summary: &Summary) -> Section {
     };
     let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
     Section::new(title, grid)
+}
+
+/// Rows of the table of links that failed.
+const DEAD_LINKS_SHOWN: usize = 12;
+
+fn dead_links(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["link", "from", "to", "lost", "last after"]);
+    for of in summary.dead_links.iter().take(DEAD_LINKS_SHOWN) {
+        grid.row([
+            of.link.clone(),
+            microseconds(of.from_us),
+            of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
+            thousands(of.packets_lost),
+            of.time_on_dead_path_us.map_or_else(|| "-".to_owned(), microseconds),
+        ]);
+    }
+    let more = match summary.dead_links.len().saturating_sub(DEAD_LINKS_SHOWN) {
+        0 => String::new(),
+        more => format!(" (the first {DEAD_LINKS_SHOWN}; {} more are in run.json)", thousands(more as u64)),
+    };
+    Section::new(format!("links that failed: packets lost on them, and the time until the last{more}"), grid)
 }
 
 /// The victims of a storm, the first few of them by name.

@@ -372,6 +372,7 @@ impl RunWriter {
         let (disruptions, check) =
             self.fates.judge(&self.names, &self.identity.labels, &end.storms, end.sim_end, stopped);
         summary.disruptions = disruptions;
+        summary.dead_links = self.fates.dead_links(&self.names, &end.dead_links);
         // A job's connections outlive it.
         for of in &mut summary.disruptions {
             let over = |name: &String| {

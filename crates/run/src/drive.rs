@@ -171,6 +171,7 @@ pub fn drive(
         imbalance: world.check_conservation().err(),
         failure: world.failure.clone(),
         storms: world.storm_records(),
+        dead_links: world.dead_links(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
         waits: world.waits.clone(),
         apart: false,

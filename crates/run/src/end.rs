@@ -4,7 +4,7 @@ use crate::threads::Windows;
 use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::Time;
-use xoff_fabric::record::{Counters, Failure, PortReport, StormRecord};
+use xoff_fabric::record::{Counters, DeadLink, Failure, PortReport, StormRecord};
 
 /// What is known when a run has ended.
 pub struct RunEnd {
@@ -38,6 +38,8 @@ pub struct RunEnd {
     pub deadlock_at: Option<Time>,
     /// What watchdogs did.
     pub storms: Vec<StormRecord>,
+    /// Links that failed, and what was lost on them.
+    pub dead_links: Vec<DeadLink>,
     /// What its traffic still waited for when it ended, a line each.
     pub waits: Vec<String>,
     /// Per capture: frames that came after its limit.

@@ -5,6 +5,7 @@ use super::reader::{LONGEST, Result, Table};
 use crate::looks::Looks;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
+use xoff_fabric::route::{ALL_SWITCHES, farthest};
 
 /// More samples than this are a slip, and would fill a disk.
 const SAMPLES_LARGEST: u64 = 500_000_000;
@@ -90,6 +91,7 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
         return Err(row.error("until", "`until` is not after `at`").label(format!("later than {at}")));
     }
     let names = context.names;
+    let spread = if matches!(kind, "link-down" | "link-up") { Spread::read(row)? } else { Spread::default() };
     // Each change with what undoes it.
     let mut changes: Vec<(FaultKind, FaultKind)> = Vec::new();
     if kind == "pause-storm" {
@@ -130,17 +132,59 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
                 let mut links: Vec<u32> = ports.iter().map(|port| port / 2).collect();
                 links.dedup();
                 for link in links {
-                    let (down, up) = (FaultKind::LinkDown { link }, FaultKind::LinkUp { link });
+                    let (down, up) = spread.kinds(link);
                     changes.push(if kind == "link-down" { (down, up) } else { (up, down) });
                 }
             }
         }
     }
-    faults.extend(changes.iter().map(|(what, _)| Fault { at, what: *what }));
-    if let Some(at) = until {
-        faults.extend(changes.iter().map(|(_, undo)| Fault { at, what: *undo }));
+    for (what, undo) in changes {
+        for (at, what) in [(Some(at), what), (until, undo)] {
+            let Some(at) = at else { continue };
+            faults.push(Fault { at, what });
+            spread.tell(context.plan, at, what, faults);
+        }
     }
     Ok(())
+}
+
+/// How long it takes until switches know of a link that failed, or works again.
+#[derive(Clone, Copy, Default)]
+struct Spread {
+    detect: Span,
+    fib: Span,
+    converge: Span,
+}
+
+impl Spread {
+    fn read(row: &mut Table) -> Result<Spread> {
+        let mut span = |key| row.time(key).map(|at| at.saturating_since(Time::ZERO));
+        Ok(Spread { detect: span("detect")?, fib: span("fib")?, converge: span("converge")? })
+    }
+
+    fn takes_time(self) -> bool {
+        self.detect + self.fib + self.converge > Span::ZERO
+    }
+
+    /// What happens when a link fails and when it works again.
+    fn kinds(self, link: u32) -> (FaultKind, FaultKind) {
+        match self.takes_time() {
+            true => (FaultKind::LinkDead { link }, FaultKind::LinkAlive { link }),
+            false => (FaultKind::LinkDown { link }, FaultKind::LinkUp { link }),
+        }
+    }
+
+    /// Tells switches, those next to the link first; the farthest with all others, from when on routes are the shortest.
+    fn tell(self, plan: &Plan, at: Time, what: FaultKind, faults: &mut Vec<Fault>) {
+        let (FaultKind::LinkDead { link } | FaultKind::LinkAlive { link }) = what else { return };
+        let known = at + self.detect + self.fib;
+        let farthest = if self.converge > Span::ZERO { farthest(plan, link) } else { 0 };
+        for hops in 0..=farthest {
+            let within = if hops == farthest { ALL_SWITCHES } else { hops };
+            let at = known + Span::from_ps(self.converge.ps() * u64::from(hops));
+            faults.push(Fault { at, what: FaultKind::Told { link, within } });
+        }
+    }
 }
 
 fn read_class(row: &mut Table, context: &TrafficContext<'_>) -> Result<u8> {

@@ -47,6 +47,21 @@ fn fault(draw: &mut Draw, network: &Network, devices: &Devices, horizon_ps: u64)
     row
 }
 
+/// Half of the links that fail or come back are known of later.
+pub fn convergence(draw: &mut Draw, horizon_ps: u64, root: &mut Table) {
+    let faults = root.get_mut("fault").and_then(toml::Value::as_array_mut);
+    for row in faults.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+        let of_link = row.get("kind").and_then(toml::Value::as_str).is_some_and(|kind| kind.starts_with("link-"));
+        if of_link && draw.one_in(2) {
+            for key in ["detect", "fib", "converge"] {
+                if draw.one_in(2) {
+                    set(row, key, time(draw.between(0, horizon_ps / 4)));
+                }
+            }
+        }
+    }
+}
+
 /// Probes, captures and measures, which must not disturb anything.
 pub fn look(draw: &mut Draw, network: &Network, horizon_ps: u64, root: &mut Table) {
     let every = time((horizon_ps / draw.between(5, 40)).max(1000));

@@ -178,6 +178,7 @@ pub fn difference(a: &mut dyn Simulation, b: &mut dyn Simulation) -> Option<Stri
     compare("pfc frames", format!("{:?}", a.pfc_frames), format!("{:?}", b.pfc_frames));
     compare("samples", format!("{:?}", a.samples), format!("{:?}", b.samples));
     compare("deadlocks", format!("{:?}", a.deadlocks), format!("{:?}", b.deadlocks));
+    compare("dead links", format!("{:?}", a.dead_links()), format!("{:?}", b.dead_links()));
     compare("storms", format!("{:?}", a.storm_records()), format!("{:?}", b.storm_records()));
     compare("counters", format!("{:?}", a.counters), format!("{:?}", b.counters));
     compare("ports", format!("{:?}", a.port_reports()), format!("{:?}", b.port_reports()));

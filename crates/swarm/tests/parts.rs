@@ -140,6 +140,7 @@ fn compare(text: fn(u64) -> String, cases: u64) {
         let Some(part_of) = random_cut(&loaded.plan, seed) else { continue };
         let outcome = std::panic::catch_unwind(|| difference(&loaded, part_of, seed));
         let Ok(outcome) = outcome else {
+            eprintln!("seed {seed}: a panic");
             failed.push(format!("seed {seed}: a panic"));
             continue;
         };

@@ -108,6 +108,12 @@ fn counters(to: &mut Flat, summary: &Summary) {
     ] {
         to.count(name, unit, value);
     }
+    let on_dead_paths = summary
+        .dead_links
+        .iter()
+        .filter_map(|of| of.time_on_dead_path_us)
+        .fold(None, |most, of| Some(most.map_or(of, |most: f64| most.max(of))));
+    to.real("time_on_dead_path_us", "us", on_dead_paths);
 }
 
 /// What this machine took for it; of no interest to results.

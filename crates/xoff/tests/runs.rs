@@ -1,5 +1,6 @@
 //! Scenarios read and run in this process.
 
+mod convergence;
 mod golden;
 mod lossless;
 mod traffic;

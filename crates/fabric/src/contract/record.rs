@@ -544,6 +544,19 @@ pub struct StormRecord {
     pub drops: u64,
 }
 
+/// A link that failed, and the packets that were lost on it from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeadLink {
+    /// Index into [`crate::network::plan::Plan::links`].
+    pub link: u32,
+    /// When it failed.
+    pub from: Time,
+    /// Packets on it or in the queues of its ports at that time, and those sent to it later.
+    pub packets_lost: u64,
+    /// When the last of them was lost.
+    pub last_at: Option<Time>,
+}
+
 /// An egress queue that cannot move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedQueue {

@@ -598,6 +598,23 @@ pub enum FaultKind {
         /// Index into [`Plan::links`].
         link: u32,
     },
+    /// As `LinkDown`, but routes lead over it until switches are told.
+    LinkDead {
+        /// Index into [`Plan::links`].
+        link: u32,
+    },
+    /// As `LinkUp`, but routes avoid it until switches are told.
+    LinkAlive {
+        /// Index into [`Plan::links`].
+        link: u32,
+    },
+    /// Switches learn whether a link works, and choose next hops by it.
+    Told {
+        /// Index into [`Plan::links`].
+        link: u32,
+        /// Hops from the link to the farthest of them, or [`ALL_SWITCHES`](crate::network::route::ALL_SWITCHES).
+        within: u8,
+    },
     /// New rate of the direction that leaves `port`.
     Rate {
         /// The sending end.

@@ -1,7 +1,7 @@
 //! What is written down of ports for the watchdog and for reports.
 
 use crate::id::{PortId, QueueId};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use xoff_engine::{BitRate, Span, Table, Time};
 
 /// PFC frames a port has sent, the classes it last advertised as paused, and those that its peer did.
@@ -34,6 +34,36 @@ pub struct Responses {
     pub orders: HashMap<QueueId, VecDeque<Order>>,
 }
 
+/// Links that failed, and what was lost on them: by link and time of the failure.
+#[derive(Debug, Default)]
+pub struct DeadLinks(BTreeMap<(u32, Time), Losses>);
+
+/// Packets that were on a link or bound for it when it failed or after that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Losses {
+    pub packets: u64,
+    pub last_at: Option<Time>,
+}
+
+impl DeadLinks {
+    pub fn begin(&mut self, link: u32, now: Time) {
+        self.0.entry((link, now)).or_default();
+    }
+
+    /// A link that is down has lost a packet.
+    pub fn lost(&mut self, link: u32, now: Time) {
+        if let Some((_, losses)) = self.0.range_mut((link, Time::ZERO)..=(link, now)).next_back() {
+            losses.packets += 1;
+            losses.last_at = losses.last_at.max(Some(now));
+        }
+    }
+
+    /// By link and time of the failure.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Time, Losses)> {
+        self.0.iter().map(|(&(link, from), &losses)| (link, from, losses))
+    }
+}
+
 /// What is written down of the ports of a part for whoever watches over them.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -44,6 +74,7 @@ pub struct Watch {
     /// Frames on their way out when the rate of their port changed: when they have left, and the rate they are sent with.
     pub begun: HashMap<PortId, (Time, BitRate)>,
     pub responses: Responses,
+    pub dead_links: DeadLinks,
     /// When a link last lost a packet by chance.
     pub bad_luck_at: Time,
 }

@@ -3,7 +3,7 @@
 use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, QueueId};
-use crate::node::port::{AT_HOST, HAS_SHAPED_WAITERS, HAS_VOQS};
+use crate::node::port::{AT_HOST, DOWN, HAS_SHAPED_WAITERS, HAS_VOQS};
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
@@ -38,10 +38,18 @@ impl<S: Scheme> Part<S> {
         self.cut_messages(port, &lost);
         for packet in lost {
             if !packet.kind.is_link_local() {
+                self.note_dead(port);
                 self.counters.drops_fault += 1;
                 self.lose(&packet);
             }
         }
+    }
+
+    /// A packet is lost because the link of a port is down.
+    #[cold]
+    pub(crate) fn note_dead(&mut self, port: PortId) {
+        let link = self.links.ports[port].name / 2;
+        self.watch.dead_links.lost(link, self.now);
     }
 
     /// What is queued for a port is lost; it forgets that it was paused, and what it has said of PFC.
@@ -70,6 +78,9 @@ impl<S: Scheme> Part<S> {
         }
         let queue_id = QueueId::of(port, class, self.classes);
         while let Some(packet) = self.take_from(port, class) {
+            if self.links.ports[port].has(DOWN) {
+                self.note_dead(port);
+            }
             self.egress.history_mut(queue_id).drops += 1;
             self.counters.drops_fault += 1;
             if self.links.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {

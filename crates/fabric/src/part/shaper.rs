@@ -170,7 +170,11 @@ impl<S: Scheme> Part<S> {
         let queue_id = QueueId::of(egress, packet.class, self.classes);
         let port = &self.links.ports[egress];
         let owner = port.switch();
-        if port.has(DOWN) || self.egress.history(queue_id).storm == Storm::Dropping {
+        let down = port.has(DOWN);
+        if down || self.egress.history(queue_id).storm == Storm::Dropping {
+            if down {
+                self.note_dead(egress);
+            }
             self.egress.history_mut(queue_id).drops += 1;
             self.counters.drops_fault += 1;
             self.release(owner, &packet);

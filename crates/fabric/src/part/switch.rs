@@ -182,7 +182,11 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn takes_nothing(&mut self, egress: PortId, class: u8) -> bool {
-        let drops = self.links.ports[egress].has(DOWN) || self.history(egress, class).storm == Storm::Dropping;
+        let down = self.links.ports[egress].has(DOWN);
+        let drops = down || self.history(egress, class).storm == Storm::Dropping;
+        if down {
+            self.note_dead(egress);
+        }
         if drops {
             self.egress.history_mut(QueueId::of(egress, class, self.classes)).drops += 1;
             self.counters.drops_fault += 1;

@@ -13,7 +13,7 @@ use crate::network::plan::{
     BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer,
 };
 use crate::network::rates::Rates;
-use crate::network::route::Routes;
+use crate::network::route::{Routes, Told};
 use crate::node::host::Host;
 use crate::node::port::{
     AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
@@ -191,6 +191,7 @@ impl<S: Scheme> World<S> {
             actions: Vec::new(),
             agenda: Default::default(),
             own: Counters::default(),
+            told: Told::default(),
             sources,
             ended: Vec::new(),
             grid: grid(&plan),

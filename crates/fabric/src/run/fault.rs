@@ -5,7 +5,7 @@ use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::scheme::Scheme;
 use crate::id::{FlowStateId, PortId};
 use crate::network::plan::{FaultKind, peer};
-use crate::network::route::Routes;
+use crate::network::route::ALL_SWITCHES;
 use crate::node::port::{DOWN, LOSSY_LINK};
 use crate::part::Part;
 use crate::part::state::Links;
@@ -18,8 +18,14 @@ impl<S: Scheme> World<S> {
     pub(crate) fn on_fault(&mut self, index: u32) {
         self.checks.faults_left -= 1;
         match self.state.plan.faults[index as usize].what {
-            FaultKind::LinkDown { link } => self.set_link(link, false),
-            FaultKind::LinkUp { link } => self.set_link(link, true),
+            FaultKind::LinkDown { link } => self.set_link(link, false, true),
+            FaultKind::LinkUp { link } => self.set_link(link, true, true),
+            FaultKind::LinkDead { link } => self.set_link(link, false, false),
+            FaultKind::LinkAlive { link } => self.set_link(link, true, false),
+            FaultKind::Told { link, within } => {
+                self.told.tell(link, within, self.is_up(link * 2));
+                self.renew_routes();
+            }
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
                 let (part, port) = self.place_of(port);
@@ -54,7 +60,8 @@ impl<S: Scheme> World<S> {
         (part, end.peer())
     }
 
-    fn set_link(&mut self, link: u32, up: bool) {
+    /// A link fails or works again, and all switches know it at once or are told later.
+    fn set_link(&mut self, link: u32, up: bool, known: bool) {
         let ports = [link * 2, link * 2 + 1];
         if self.is_up(ports[0]) == up {
             return;
@@ -67,19 +74,18 @@ impl<S: Scheme> World<S> {
             }
             if !up {
                 let [(part, own), (end, arriving)] = homes;
+                for part in [part, end] {
+                    self.parts[part].watch.dead_links.begin(link, self.state.now);
+                }
                 self.parts[end].lose_in_flight(arriving);
                 self.parts[part].cut_port(own);
             }
             self.next_rank();
         }
-        let down = |link: u32| !self.is_up(link * 2);
-        let routes = Arc::new(Routes::new(&self.state.plan, |link| !down(link)));
-        for part in &mut self.parts {
-            part.paths.routes = Arc::clone(&routes);
+        if known {
+            self.told.tell(link, ALL_SWITCHES, up);
+            self.renew_routes();
         }
-        self.renew_next_hops();
-        self.enter_all_parts();
-        self.reroute();
         if up {
             for port in ports {
                 self.resynchronise_pfc(port);
@@ -89,6 +95,17 @@ impl<S: Scheme> World<S> {
                 self.parts[part].expect_free_if_waiting(port);
             }
         }
+    }
+
+    /// Switches have been told of links: flows take the paths that they choose now.
+    fn renew_routes(&mut self) {
+        let routes = Arc::new(self.told.routes(&self.state.plan));
+        for part in &mut self.parts {
+            part.paths.routes = Arc::clone(&routes);
+        }
+        self.renew_next_hops();
+        self.enter_all_parts();
+        self.reroute();
     }
 
     /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still

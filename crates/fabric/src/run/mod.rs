@@ -18,12 +18,14 @@ mod start;
 pub mod window;
 
 use crate::contract::record::{
-    BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
+    BlockedQueue, Counters, DeadLink, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
 };
 use crate::contract::scheme::{Format, Scheme};
 use crate::contract::traffic::Action;
 use crate::id::{FlowStateId, PortId, SourceId};
 use crate::network::plan::Plan;
+use crate::network::route::Told;
+use crate::node::watch::Losses;
 use crate::part::{Part, Pause, kind};
 use activity::Watched;
 use build::Layout;
@@ -32,7 +34,7 @@ use flow_state::FlowState;
 use probe::ProbeState;
 use sources::SourceState;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use window::{Executor, Sequential, Window};
@@ -107,6 +109,8 @@ pub struct World<S: Scheme> {
     pub(crate) actions: Vec<Action>,
     /// What is counted here and not in a part.
     pub(crate) own: Counters,
+    /// What switches know of links that failed.
+    pub(crate) told: Told,
     pub(crate) sources: Table<SourceId, SourceState>,
     /// Flows that are over, of which there may be packets left.
     pub(crate) ended: Vec<FlowStateId>,
@@ -394,6 +398,19 @@ impl<S: Scheme> World<S> {
             self.parts.iter().flat_map(|part| part.storm_records()).collect();
         storms.sort_by_key(|(rank, _)| *rank);
         storms.into_iter().map(|(_, storm)| storm).collect()
+    }
+
+    /// Links that failed so far and what was lost on them, by the time of the failure.
+    pub fn dead_links(&self) -> Vec<DeadLink> {
+        let mut dead: BTreeMap<(Time, u32), Losses> = BTreeMap::new();
+        for (link, from, losses) in self.parts.iter().flat_map(|part| part.watch.dead_links.iter()) {
+            let all = dead.entry((from, link)).or_default();
+            all.packets += losses.packets;
+            all.last_at = all.last_at.max(losses.last_at);
+        }
+        let record =
+            |((from, link), Losses { packets, last_at })| DeadLink { link, from, packets_lost: packets, last_at };
+        dead.into_iter().map(record).collect()
     }
 
     /// Flows alive now.

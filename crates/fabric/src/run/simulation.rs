@@ -6,7 +6,7 @@
 
 use crate::contract::activity::{Activity, PortNow, PortsNow};
 use crate::contract::capture::Capture;
-use crate::contract::record::{Failure, Holdings, PortReport, StormRecord};
+use crate::contract::record::{DeadLink, Failure, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
 use crate::node::tap::Taps;
 use crate::run::window::{Executor, Sequential};
@@ -74,6 +74,7 @@ simulation! {
     reads {
         taps() -> &Taps;
         storm_records() -> Vec<StormRecord>;
+        dead_links() -> Vec<DeadLink>;
         check_conservation() -> Result<(), String>;
         flows_in_flight() -> usize;
         flows_alive() -> u64;

@@ -314,14 +314,14 @@ impl<S: Scheme> World<S> {
     /// not look at the links of the two hosts: a flow sends into a dead one and resends, unless its source wants to know.
     pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey, tells: bool) -> (Vec<u32>, bool) {
         if let Some(path) = &spec.path {
-            return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
+            return (path.to_vec(), path.iter().any(|&port| self.told.is_dead(port / 2)));
         }
         let mut path = Vec::with_capacity(8);
         let found = self.parts[0].paths.routes.path(spec.src, spec.dst, key, &mut path);
         if !found {
             path.truncate(1);
         }
-        let cut = tells && !path.iter().all(|&port| self.is_up(port));
+        let cut = tells && path.iter().any(|&port| self.told.is_dead(port / 2));
         (path, !found || cut)
     }
 

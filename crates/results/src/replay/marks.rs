@@ -55,11 +55,16 @@ fn event(replay: &Replay, fault: &Fault) -> Option<Mark> {
         plan.faults.iter().find(|other| other.at > fault.at && ends(&other.what)).map(|other| other.at)
     };
     let (kind, text, until) = match fault.what {
-        FaultKind::LinkDown { link } => {
-            let up = later(&|other| matches!(other, FaultKind::LinkUp { link: up } if *up == link));
+        FaultKind::LinkDown { link } | FaultKind::LinkDead { link } => {
+            let up = later(
+                &|other| matches!(other, FaultKind::LinkUp { link: up } | FaultKind::LinkAlive { link: up } if *up == link),
+            );
             (MarkKind::Fault, format!("link of {} down", names.port(2 * link)), up)
         }
-        FaultKind::LinkUp { .. } | FaultKind::PauseStorm { on: false, .. } => return None,
+        FaultKind::LinkUp { .. }
+        | FaultKind::LinkAlive { .. }
+        | FaultKind::Told { .. }
+        | FaultKind::PauseStorm { on: false, .. } => return None,
         FaultKind::Rate { port, rate } => {
             (MarkKind::Fault, format!("{} at {} Gbps", names.port(port), rate.as_gbps()), None)
         }

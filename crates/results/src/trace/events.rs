@@ -18,6 +18,7 @@ use std::io::{self, Write};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Fault, FaultKind, Plan};
 use xoff_fabric::record::{Metric, Variable};
+use xoff_fabric::route::ALL_SWITCHES;
 use xoff_scenario::Diagnostic;
 use xoff_scenario::measure::probe::{METRICS, facts};
 
@@ -392,8 +393,10 @@ impl<'a> Story<'a> {
     fn write_fault<W: Write>(&self, encoder: &mut Encoder<W>, fault: &Fault) -> io::Result<()> {
         let names = &self.network.names;
         let (name, port) = match fault.what {
-            FaultKind::LinkDown { link } => ("link down", 2 * link),
-            FaultKind::LinkUp { link } => ("link up", 2 * link),
+            FaultKind::LinkDown { link } | FaultKind::LinkDead { link } => ("link down", 2 * link),
+            FaultKind::LinkUp { link } | FaultKind::LinkAlive { link } => ("link up", 2 * link),
+            FaultKind::Told { link, within: ALL_SWITCHES } => ("all switches know of the link", 2 * link),
+            FaultKind::Told { link, .. } => ("more switches know of the link", 2 * link),
             FaultKind::Rate { port, .. } => ("new rate", port),
             FaultKind::Loss { port, .. } => ("new loss", port),
             FaultKind::PauseStorm { host_port, on: true, .. } => ("pause storm begins", host_port),
@@ -406,7 +409,11 @@ impl<'a> Story<'a> {
             FaultKind::PauseStorm { class, .. } => {
                 notes.push(Note("priority", Value::Whole(u64::from(names.priority(class)))));
             }
-            FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. } => {}
+            FaultKind::LinkDown { .. }
+            | FaultKind::LinkUp { .. }
+            | FaultKind::LinkDead { .. }
+            | FaultKind::LinkAlive { .. }
+            | FaultKind::Told { .. } => {}
         }
         encoder.instant(fault.at, RUN, name, &notes)
     }

@@ -8,7 +8,7 @@ use crate::traffic::TrafficPlan;
 use crate::traffic::plan::Generator;
 use std::collections::BTreeSet;
 use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, peer};
-use xoff_fabric::route::Routes;
+use xoff_fabric::route::{ALL_SWITCHES, Routes};
 
 /// The first circle found: egress ports, each waiting for the next and the last for the first.
 /// `routes` are those of the network without the links that are `down`; `pinned` are paths of flows that
@@ -39,15 +39,31 @@ pub(crate) fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
 /// The states of the network that a run passes through: the links that are down, and since when.
 pub(crate) fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time, BTreeSet<u32>)> {
     let mut states = vec![(xoff_engine::Time::ZERO, BTreeSet::new())];
-    let mut down = BTreeSet::new();
+    let (mut down, mut dead) = (BTreeSet::new(), BTreeSet::new());
     for (i, fault) in plan.faults.iter().enumerate() {
         match fault.what {
             FaultKind::LinkDown { link } => down.insert(link),
             FaultKind::LinkUp { link } => down.remove(&link),
+            // Before all switches are told they use a part of the paths of before.
+            FaultKind::Told { link, within: ALL_SWITCHES } if dead.contains(&link) => down.insert(link),
+            FaultKind::Told { link, within: ALL_SWITCHES } => down.remove(&link),
+            FaultKind::LinkDead { link } => {
+                dead.insert(link);
+                continue;
+            }
+            FaultKind::LinkAlive { link } => {
+                dead.remove(&link);
+                continue;
+            }
             _ => continue,
         };
         // Faults of one instant make one state.
-        let is_link = |next: &&Fault| matches!(next.what, FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. });
+        let is_link = |next: &&Fault| {
+            matches!(
+                next.what,
+                FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. } | FaultKind::Told { within: ALL_SWITCHES, .. }
+            )
+        };
         let more = plan.faults[i + 1..].iter().take_while(|next| next.at == fault.at).any(|next| is_link(&next));
         if !more && !states.iter().any(|(_, known)| *known == down) {
             states.push((fault.at, down.clone()));

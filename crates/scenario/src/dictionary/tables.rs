@@ -234,6 +234,14 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "until": Time, "When it is undone; never if left out", only "unless kind = \"link-up\"";
         "link": Texts,
             "Ports: \"s0->s1\"; a link goes down both ways, rate and loss change one way", only "unless kind = \"pause-storm\"";
+        "detect": Time = "0ps",
+            "From then until the switches at both ends of the link know it: loss of carrier takes 1 ms or so, BFD three of its intervals",
+            only "with kind = \"link-down\" or \"link-up\"";
+        "fib": Time = "0ps", "From when a switch knows it until its next hops are changed",
+            only "with kind = \"link-down\" or \"link-up\"";
+        "converge": Time = "0ps",
+            "From one switch to its neighbours. Until a switch is told it sends into the dead link; the switches at its ends use other next hops of equal cost first; a link that works again is used once all are told",
+            only "with kind = \"link-down\" or \"link-up\"";
         "rate": Rate, "The new rate", only "with kind = \"rate\"";
         "loss": Number, "The new probability of losing a frame", only "with kind = \"loss\"";
         "host": Texts, "Hosts that keep their switch paused", only "with kind = \"pause-storm\"";

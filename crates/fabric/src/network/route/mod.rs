@@ -8,6 +8,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod tiers;
+mod told;
 
 use crate::network::forwarding::Hash;
 pub use crate::network::forwarding::{FlowKey, address};
@@ -16,6 +17,8 @@ use crate::network::rows::Rows;
 use search::Search;
 use std::collections::HashMap;
 use tiers::{Links, NONE, Tiers};
+pub(crate) use told::Told;
+pub use told::{ALL_SWITCHES, FARTHEST_TOLD, farthest};
 
 /// Next hops of every switch towards every edge.
 #[derive(Debug)]

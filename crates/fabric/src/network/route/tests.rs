@@ -165,3 +165,50 @@ fn a_link_too_many_or_too_slow_is_seen() {
         }
     }
 }
+
+/// Ports of a switch that its next hops towards an edge are, as names of the switches behind them.
+fn behind(plan: &Plan, routes: &Routes, from: &str, to: &str) -> Vec<String> {
+    let node = |name: &str| plan.nodes.iter().position(|node| &*node.name == name).unwrap() as u32;
+    let edge =
+        (0..routes.edges() as u32).find(|&edge| routes.edges[edge as usize] == routes.switch_index[node(to) as usize]);
+    let hops = routes.next_hops_to(node(from), edge.unwrap());
+    hops.iter().map(|&port| plan.nodes[plan.node_of(peer(port)) as usize].name.to_string()).collect()
+}
+
+#[test]
+fn switches_avoid_a_dead_link_once_they_are_told_of_it() {
+    let plan = plan(leaf_spine(3, 3, 1));
+    let link = (0..plan.links.len() as u32)
+        .find(|&link| {
+            let ends = [2 * link, 2 * link + 1].map(|port| &*plan.nodes[plan.node_of(port) as usize].name);
+            ends.contains(&"leaf1") && ends.contains(&"spine0")
+        })
+        .unwrap();
+    assert_eq!(farthest(&plan, link), 1, "all switches are next to one of its ends");
+    let mut told = Told::default();
+    let whole = told.routes(&plan);
+    assert_eq!(behind(&plan, &whole, "leaf0", "leaf1"), ["spine0", "spine1", "spine2"]);
+    // Both ends: leaf1 has other spines; spine0 has nothing but the dead link.
+    told.tell(link, 0, false);
+    let ends = told.routes(&plan);
+    assert_eq!(behind(&plan, &ends, "leaf1", "leaf0"), ["spine1", "spine2"]);
+    assert_eq!(behind(&plan, &ends, "spine0", "leaf1"), ["leaf1"]);
+    assert_eq!(behind(&plan, &ends, "leaf0", "leaf1"), ["spine0", "spine1", "spine2"], "not told yet");
+    // Leaves learn that spine0 no longer leads to leaf1; to others it does.
+    told.tell(link, 1, false);
+    let near = told.routes(&plan);
+    assert_eq!(behind(&plan, &near, "leaf0", "leaf1"), ["spine1", "spine2"]);
+    assert_eq!(behind(&plan, &near, "leaf0", "leaf2"), ["spine0", "spine1", "spine2"]);
+    // All are told: the routes of the network without the link.
+    told.tell(link, ALL_SWITCHES, false);
+    let all = told.routes(&plan);
+    let without = Routes::new(&plan, |other| other != link);
+    for (from, to) in [("leaf0", "leaf1"), ("leaf1", "leaf0"), ("spine0", "leaf1"), ("leaf0", "leaf2")] {
+        assert_eq!(behind(&plan, &all, from, to), behind(&plan, &without, from, to), "{from} to {to}");
+    }
+    // It works again, and is used when all know it.
+    told.tell(link, 1, true);
+    assert_eq!(behind(&plan, &told.routes(&plan), "leaf0", "leaf1"), ["spine1", "spine2"]);
+    told.tell(link, ALL_SWITCHES, true);
+    assert_eq!(behind(&plan, &told.routes(&plan), "leaf0", "leaf1"), ["spine0", "spine1", "spine2"]);
+}
