@@ -95,30 +95,30 @@ pub(super) struct Window {
     /// cwnd; whole bytes, as in hardware
     pub cwnd: u64,
     /// inflight: what was sent and is neither acknowledged nor lost. It may fall below zero where copies arrive.
-    in_flight: i64,
+    pub in_flight: i64,
     /// base_rtt of this flow
-    base_ps: f64,
+    pub base_ps: f64,
     /// avg_delay
     pub mean_ps: f64,
     /// inc_bytes: gains to come, times the window
     pub gains: f64,
     /// Acknowledged since the window took its gains.
-    received: u64,
+    pub received: u64,
     /// Acknowledged in this interval of quick adapt.
-    achieved: u64,
+    pub achieved: u64,
     /// Acknowledged or lost since the last quick adapt; until it is `to_ignore`, marks are.
-    ignored: u64,
-    to_ignore: u64,
+    pub ignored: u64,
+    pub to_ignore: u64,
     /// fi_count: acknowledged without queueing delay
-    idle: u64,
+    pub idle: u64,
     /// The fast increase runs.
-    fast: bool,
+    pub fast: bool,
     /// A loss asks for quick adapt.
-    trigger: bool,
-    qa_end: Time,
-    last_adjust: Time,
-    last_decrease: Option<Time>,
-    increases: u32,
+    pub trigger: bool,
+    pub qa_end: Time,
+    pub last_adjust: Time,
+    pub last_decrease: Option<Time>,
+    pub increases: u32,
 }
 
 impl Window {
@@ -209,7 +209,7 @@ impl Window {
     }
 
     /// 3.6.13.5: the four cases of mark and delay.
-    fn follow(&mut self, now: Time, bytes: f64, marked: bool, delay_ps: f64) {
+    pub fn follow(&mut self, now: Time, bytes: f64, marked: bool, delay_ps: f64) {
         let law = &self.law;
         let above = delay_ps >= law.target_ps;
         match (marked, above) {
@@ -250,7 +250,7 @@ impl Window {
     }
 
     /// Gains are taken after some packets, or a base round trip, which brings eta.
-    fn adjust(&mut self, now: Time) {
+    pub fn adjust(&mut self, now: Time) {
         let due = self.last_adjust + self.law.base_rtt;
         if !self.law.has_come(now, due) && self.received <= self.law.adjust_bytes {
             return;
@@ -311,7 +311,7 @@ impl Window {
         self.cwnd = self.cwnd.saturating_sub(bytes).max(self.law.mtu_bytes);
     }
 
-    fn clamp(&mut self) {
+    pub fn clamp(&mut self) {
         self.cwnd = self.cwnd.clamp(self.law.mtu_bytes, self.most());
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken, TimedOut,
 };
-use crate::contract::scheme::{Format, Loss, Transport};
+use crate::contract::scheme::{Format, Loss};
 use crate::network::plan::HostSettings;
 use xoff_engine::{Span, Time};
 

@@ -50,8 +50,8 @@ fn run(recovery: Recovery, mishaps: &Mishaps, packets: u32) -> Trace {
         if !requester.seq.is_unfinished() {
             break;
         }
-        if requester.seq.deadline <= now {
-            trace.counts.timeouts += u32::from(requester.on_timeout(now));
+        while requester.seq.deadline <= now {
+            trace.counts.timeouts += u32::from(requester.on_timeout(now).is_some());
         }
         if requester.has_data() && requester.may_send() {
             let Outgoing { psn, resent, requests_ack } = requester.next(now);
