@@ -52,6 +52,7 @@ pub(crate) fn read(table: &mut Table) -> Result<Routing> {
             let settings = read_adaptive(table)?;
             Ok(by_switches(mode, NextHopRule::Adaptive(settings), settings.flowlet_gap))
         }
+        Mode::RoundRobin => Ok(by_switches(mode, NextHopRule::RoundRobin, None)),
         Mode::Drill => {
             let samples = table.count("samples", 1..=64)? as u8;
             let settings = DrillSettings { samples, memory: table.count("memory", 0..=64)? as u8 };

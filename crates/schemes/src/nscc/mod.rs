@@ -111,7 +111,7 @@ impl Nscc {
     /// Lengths of a queue between which packets are marked (3.6.13): shares of the port's bandwidth-delay product. The
     /// simulator counts both in whole packets.
     fn thresholds(&self, at: &QueueFacts) -> (u64, u64) {
-        let bdp = at.rate.bps() as f64 * at.max_base_rtt.ps() as f64 / 8e12;
+        let bdp = at.rate.bps() as f64 * self.params.round_trip.at_queue(at).ps() as f64 / 8e12;
         let wire = f64::from(at.mtu_wire_bytes.max(1));
         let bytes = |share: f64| match self.params.rules {
             Rules::Uec => (share * bdp) as u64,

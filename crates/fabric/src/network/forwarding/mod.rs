@@ -11,6 +11,7 @@ mod oblivious;
 mod pinned;
 mod plb;
 mod reps;
+mod round_robin;
 mod spray;
 #[cfg(test)]
 mod testing;
@@ -131,6 +132,8 @@ rules! {
     Ecmp(ecmp::HashOfPackets),
     /// Any next hop, packet by packet.
     Spray(spray::SprayNextHops),
+    /// Every next hop once per round.
+    RoundRobin(round_robin::RoundRobin),
     /// The shortest queue.
     Adaptive(adaptive::Adaptive, settings: AdaptiveSettings),
     /// The shortest queue of some that are drawn.
