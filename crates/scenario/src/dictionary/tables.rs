@@ -154,6 +154,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Timeout while at most three packets are outstanding, in a lossy class (never sooner than four base round trips)", only IRN;
         "ack_bytes": Bytes = "16.384KB",
             "Payload that one ACK acknowledges, where nothing asks for one sooner", only "in [host] with recovery = \"sack\"";
+        "sleek": Flag = true,
+            "Packets that are missing are lost once a window and a half of packets beyond them has arrived", only "in [host] with recovery = \"sack\"";
         "rto_high": Time = "320us", "And while more are", only IRN;
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";
         "data_header": Bytes = "62B", "Headers and FCS of a data packet", only "in [host]";

@@ -44,6 +44,7 @@ struct Arguments {
     /// Packets at which marking begins and is certain, if they are given.
     ecn: Option<(u64, u64)>,
     trims: bool,
+    sleek: bool,
     constant: bool,
     balancing: String,
     strategy: Strategy,
@@ -60,6 +61,7 @@ impl Default for Arguments {
             queue: None,
             ecn: None,
             trims: true,
+            sleek: false,
             constant: false,
             balancing: "mixed".to_owned(),
             strategy: Strategy::Ecmp,
@@ -129,8 +131,7 @@ fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Argument
                 read.ecn = Some((low, number(&mut words, &word, low..=1_000_000)?));
             }
             "-disable_trim" => read.trims = false,
-            // It adds a way to find losses that `sack` always has.
-            "-sleek" => {}
+            "-sleek" => read.sleek = true,
             "-sender_cc_algo" => {
                 let of = value(&mut words, &word)?;
                 read.constant = chosen(&words, &of, &[("nscc", false), ("constant", true)])?;
@@ -252,10 +253,12 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
     }
     let packets = shape.queue_packets(arguments);
     let time_ps = |packets: u64| packets * PACKET * 8000 / LINK_GBPS;
+    // The packet that is being sent counts there.
+    let waiting = packets - 1;
     line(format!(
         "[[class]]\nname = \"data\"\npriority = 3\nlossless = false\nqueue_time = \"{}ps\"\n\n\
          [[class]]\nname = \"control\"\npriority = 6\nlossless = false\ncontrol = true\nqueue_time = \"{}ps\"\n",
-        time_ps(packets),
+        time_ps(waiting),
         2 * time_ps(packets)
     ));
     line(format!("[switch]\nbuffer = \"1GB\"\n{}", if arguments.trims { "trim = true\n" } else { "" }));
@@ -264,7 +267,8 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
     let one_path = arguments.paths == 1 || by_switches;
     line(format!(
         "[host]\nmtu = \"{PAYLOAD}B\"\ndata_header = \"{HEADER}B\"\nack_size = \"{HEADER}B\"\ngap = \"0B\"\n\
-         recovery = \"sack\"\nack_bytes = \"{}B\"\nretransmit_timeout = \"{rto_ps}ps\"\n{}",
+         recovery = \"sack\"\nsleek = {}\nack_bytes = \"{}B\"\nretransmit_timeout = \"{rto_ps}ps\"\n{}",
+        arguments.sleek,
         PACKETS_PER_ACK * PAYLOAD,
         if one_path { "" } else { "ack_path = \"entropy\"\n" }
     ));
@@ -283,11 +287,12 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
         "[scheme]\nname = \"nscc\"\npreset = \"htsim\"\nround_trip = \"fixed\"\nbase_rtt = \"{}ps\"",
         shape.base_rtt_ps()
     ));
-    if let Some((low, high)) = arguments.ecn {
-        // Shares of a bandwidth-delay product in packets, which are rounded up.
-        let share = |packets: u64| (packets as f64 - 0.5) / shape.bdp_packets() as f64;
-        line(format!("kmin = {:.6}\nkmax = {:.6}", share(low), share(high)));
-    }
+    let bdp = shape.bdp_packets();
+    let (low, high) = arguments.ecn.unwrap_or(((bdp * 2).div_ceil(10), (bdp * 8).div_ceil(10)));
+    // Shares of a bandwidth-delay product in packets, which are rounded up. A packet is marked there when it has left, by
+    // what waits then; here when it leaves, by what waits behind it: the next packet counts there.
+    let share = |packets: u64| (packets as f64 - 1.5).max(0.0) / bdp as f64;
+    line(format!("kmin = {:.6}\nkmax = {:.6}", share(low), share(high)));
     if arguments.constant {
         line("alpha = 0\nfi = 0\neta = 0\ngamma = 0\nfi_scale = 0\nquick_adapt = false".to_owned());
     }
@@ -336,7 +341,7 @@ mod tests {
             assert_eq!(loaded.plan.classes.list.len(), 2);
         }
         let text = imported("-paths 64").unwrap().text;
-        for part in ["queue_time = \"14276000ps\"", "retransmit_timeout = \"100656000ps\"", "ack_bytes = \"16344B\""] {
+        for part in ["queue_time = \"13944000ps\"", "retransmit_timeout = \"100656000ps\"", "ack_bytes = \"16344B\""] {
             assert!(text.contains(part), "{text}");
         }
     }

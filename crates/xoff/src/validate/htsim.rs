@@ -9,6 +9,7 @@ use super::{Case, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use xoff_fabric::plan::NodeKind;
 use xoff_results::export::hpcc::FctLine;
 use xoff_scenario::import::{htsim, htsim_run};
 use xoff_scenario::reader::read_file;
@@ -30,14 +31,17 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
     let mut loaded = imported.scenario().load(&Options { sets: sets.to_vec(), ..Options::default() })?;
     Arc::make_mut(&mut loaded.plan).run.record_pauses = false;
     let list = imported.files.first().map_or("", |file| file.source.text.as_str());
-    let theirs = Theirs::read_by(folder, &loaded.plan, |source| flows(source, list)).map_err(|error| vec![error])?;
+    let nodes = (0..).zip(&loaded.plan.nodes).filter(|(_, node)| node.kind == NodeKind::Host);
+    let hosts: Vec<u32> = nodes.map(|(node, _)| node).collect();
+    let read = |source: &Arc<Source>| flows(source, list, &hosts);
+    let theirs = Theirs::read_by(folder, &loaded.plan, read).map_err(|error| vec![error])?;
     let random = theirs.flows.len() > 1;
     Ok(Case { name, loaded, theirs, queue: None, traces: None, random, promised: Promised::Near })
 }
 
 /// The lines of `fct.txt`: sender, receiver, number, bytes, start and end in microseconds, and counts. Connections have
 /// odd numbers in the order of the matrix, of which our ports are made.
-fn flows(source: &Arc<Source>, list: &str) -> std::result::Result<Vec<FctLine>, Diagnostic> {
+fn flows(source: &Arc<Source>, list: &str, hosts: &[u32]) -> std::result::Result<Vec<FctLine>, Diagnostic> {
     let mut ports = HashMap::new();
     for (number, line) in list.lines().skip(1).enumerate() {
         if let Some(port) = line.split(',').nth(4).and_then(|port| port.parse::<u16>().ok()) {
@@ -54,7 +58,7 @@ fn flows(source: &Arc<Source>, list: &str) -> std::result::Result<Vec<FctLine>, 
         let whole = |word: &str| word.parse::<u64>().map_err(|_| wrong("this is not a whole number").label(word));
         let ns = |word: &str| {
             let us = word.parse::<f64>().ok().filter(|us| (0.0..1e12).contains(us));
-            us.map(|us| (us * 1000.0).round() as u64).ok_or_else(|| wrong("this is not a time").label(word))
+            us.map(|us| (us * 1000.0 + 1e-6) as u64).ok_or_else(|| wrong("this is not a time").label(word))
         };
         let (size_bytes, start_ns, end_ns) = (whole(bytes)?, ns(start)?, ns(finish)?);
         let number = whole(flow)?.checked_sub(FIRST_FLOW).map(|number| number / 2);
@@ -64,9 +68,13 @@ fn flows(source: &Arc<Source>, list: &str) -> std::result::Result<Vec<FctLine>, 
         if end_ns <= start_ns || size_bytes == 0 {
             return Err(wrong("this is not how long a flow takes"));
         }
+        let host = |word: &str| {
+            let host = hosts.get(whole(word)? as usize).copied();
+            host.ok_or_else(|| wrong("there is no such host").label(word))
+        };
         flows.push(FctLine {
-            src: whole(src)? as u32,
-            dst: whole(dst)? as u32,
+            src: host(src)?,
+            dst: host(dst)?,
             src_port,
             dst_port: DST_PORT,
             size_bytes,
@@ -93,7 +101,7 @@ mod tests {
     #[test]
     fn lines_of_their_flows_are_read_or_refused() {
         let list = "src,dst,size_bytes,start_us,src_port,dst_port\nh9,h10,5000,1,1024,4791\nh6,h7,5000,6,1025,4791\n";
-        let read = |text: &str| flows(&Source::new("fct.txt", text), list);
+        let read = |text: &str| flows(&Source::new("fct.txt", text), list, &(0..16).collect::<Vec<_>>());
         let found = read("# src dst flow_id\n6 7 1000000003 5000 6 11.33024 2 0\n").unwrap();
         assert_eq!((found[0].src_port, found[0].start_ns, found[0].fct_ns), (1025, 6000, 5330));
         for (text, message) in [

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::contract::packet::Ecn;
 use crate::contract::scheme::{Format, Loss, Transport};
-use crate::network::plan::{HostSettings, Recovery};
+use crate::network::plan::{HostSettings, Recovery, Sack};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use xoff_engine::{Numbered, Span, Time};
@@ -62,7 +62,7 @@ pub(super) struct Requester {
     /// PSN after the last packet that was sent with AckReq.
     asked: u32,
     max_window: u64,
-    ack_bytes: u64,
+    settings: Sack,
 }
 
 /// Recovery by count.
@@ -88,7 +88,7 @@ impl RequesterRules for Requester {
             sleek: None,
             asked: 0,
             max_window: conditions.max_bdp_bytes + conditions.max_bdp_bytes / 2,
-            ack_bytes: settings.ack_bytes.into(),
+            settings,
         })
     }
 
@@ -132,7 +132,7 @@ impl RequesterRules for Requester {
         seq.deadline = seq.deadline.min(due);
         let outgoing = seq.send(psn, |_| true);
         let room = seq.window_bytes.saturating_sub(self.in_flight_bytes);
-        let waits = room < u64::from(seq.stream.mtu_bytes) || seq.window_bytes < self.ack_bytes;
+        let waits = room < u64::from(seq.stream.mtu_bytes) || seq.window_bytes < u64::from(self.settings.ack_bytes);
         let ends = seq.next >= seq.limit() || seq.stream.end_of(psn) == psn + 1;
         let requests_ack = waits || ends || outgoing.resent;
         if requests_ack {
@@ -287,7 +287,7 @@ impl Requester {
         if self.sleek.is_some_and(|sleek| seq.una >= sleek.end) {
             self.sleek = None;
         }
-        if self.sleek.is_none() {
+        if self.sleek.is_none() && self.settings.sleek {
             let threshold = (window + window / 2).min(self.max_window).max(FEWEST_PACKETS * mtu_bytes);
             let begins = u64::from(self.received) >= threshold / mtu_bytes;
             self.sleek = begins.then_some(Sleek { end: seq.next, next: seq.una });
