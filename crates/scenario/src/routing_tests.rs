@@ -101,7 +101,7 @@ fn what_reorders_packets_warns_of_go_back_n() {
         let loaded = load(&format!("mode=\"{mode}\""), &format!("[scheme]\nname=\"{scheme}\"")).unwrap();
         loaded.warnings.iter().map(|warning| warning.message.clone()).collect()
     };
-    for mode in ["spray", "oblivious", "reps", "bitmap", "mixed", "adaptive", "drill", "round-robin"] {
+    for mode in ["spray", "oblivious", "reps", "bitmap", "mixed", "adaptive", "drill", "round-robin", "mrc"] {
         let told = warnings(mode, "dcqcn");
         assert!(told.len() == 1 && told[0].contains("go-back-N") && told[0].contains("dcqcn"), "{mode}: {told:?}");
     }

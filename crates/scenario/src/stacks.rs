@@ -43,12 +43,12 @@ name = "nscc"
 "#;
 
 /// OCP Multipath Reliable Connection 1.0, as far as it is public: paths that are marked or trimmed are passed over, last
-/// hops do not mark. Assumptions: penalties of paths are those of `bitmap`, no path is replaced or probed, and the
-/// time-out is that of the `uec` stack.
+/// hops do not mark. Assumptions: 128 paths in use and as many in reserve, in one plane; the time-out is that of the
+/// `uec` stack.
 const MRC: &str = r#"
 [routing]
-mode = "bitmap"
-entropies = 128
+mode = "mrc"
+entropies = 256
 entropy_map = "path"
 
 [host]

@@ -197,7 +197,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
     }
     ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
         "mode": OneOf(ROUTING) = "ecmp",
-            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), round-robin (each once per round), letflow (any, for each flowlet)";
+            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), mrc (a set, and a reserve for paths that lost packets), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), round-robin (each once per round), letflow (any, for each flowlet)";
         "hash_fields": Texts else "all but \"qp\"",
             "What switches hash: \"source\", \"destination\", \"source-port\", \"destination-port\", \"qp\" (of the receiver)", only HASHED;
         "hash_seed": OneOf(HASH_SEED) = "per-switch",

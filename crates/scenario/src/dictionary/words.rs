@@ -40,6 +40,7 @@ pub(crate) enum Mode {
     Adaptive,
     Drill,
     RoundRobin,
+    Mrc,
     LetFlow,
 }
 pub(crate) const ROUTING: Words<Mode> = &[
@@ -53,6 +54,7 @@ pub(crate) const ROUTING: Words<Mode> = &[
     ("adaptive", Mode::Adaptive),
     ("drill", Mode::Drill),
     ("round-robin", Mode::RoundRobin),
+    ("mrc", Mode::Mrc),
     ("letflow", Mode::LetFlow),
 ];
 pub(crate) const HASH_FIELDS: Words<HashFields> = &[

@@ -7,6 +7,7 @@ mod drill;
 mod ecmp;
 mod flowlets;
 mod letflow;
+mod mrc;
 mod oblivious;
 mod pinned;
 mod plb;
@@ -122,6 +123,8 @@ rules! {
     Reps(reps::Reps),
     /// Paths that returned unmarked ACKs, else as [`PathRule::Bitmap`].
     Mixed(bitmap::Mixed),
+    /// A set of paths in use, and a reserve for those that lost packets.
+    Mrc(mrc::Mrc),
     /// One path until the flow has been congested on it for some rounds.
     Plb(plb::Plb, settings: PlbSettings),
 }
