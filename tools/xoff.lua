@@ -72,6 +72,8 @@ local codes = {
 }
 f.selective = ProtoField.uint32("xoff.selective.psn", "Packet of a selective acknowledgement", base.DEC, nil, 0x00ffffff)
 f.received = ProtoField.uint64("xoff.selective.received", "Packets received", base.HEX)
+f.cut = ProtoField.uint32("xoff.trimmed.bytes", "Bytes that a switch cut off")
+f.cut_psn = ProtoField.uint32("xoff.trimmed.psn", "Packet whose payload is gone", base.DEC, nil, 0x00ffffff)
 f.code = ProtoField.uint8("xoff.code", "Content", base.DEC, codes)
 f.hops = ProtoField.uint16("xoff.int.hops", "Records", base.DEC, nil, 0xf000)
 f.path = ProtoField.uint16("xoff.int.path", "Path", base.HEX, nil, 0x0fff)
@@ -176,9 +178,22 @@ local function selective(buffer, at, tree)
   return at + (bitmap and 12 or 4)
 end
 
+-- A trimmed packet: UDP says how long it was, IP how long it is.
+local function trimmed(buffer, bth, tree)
+  local udp = bth - 8
+  local ip = udp - 20
+  local left = buffer(ip + 2, 2):uint() - 20
+  local whole = buffer(udp + 4, 2):uint()
+  if whole <= left then return false end
+  local branch = tree:add(xoff, buffer(udp, 20))
+  branch:add(f.cut, buffer(udp + 4, 2), whole - left)
+  branch:add(f.cut_psn, buffer(bth + 8, 4))
+  return true
+end
+
 function xoff.dissector(buffer, packet, tree)
   local bth = find_bth(buffer)
-  if not bth then return end
+  if not bth or trimmed(buffer, bth, tree) then return end
   local at = bth + 12 + (before[buffer(bth, 1):uint()] or 0)
   if buffer(bth, 1):uint() == 0x11 and buffer(bth + 4, 1):bitfield(2, 1) == 1 and buffer:len() >= at + 4 then
     at = selective(buffer, at, tree)

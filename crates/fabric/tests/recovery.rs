@@ -119,6 +119,12 @@ fn random_losses_are_resent_the_same_in_any_number_of_parts() {
 
 /// Seven hosts send 300 kB each to the eighth, whose queue holds 60 kB. Three of them are at another switch.
 fn incast(trim_bytes: Option<u16>, parts: usize) -> World {
+    let bound = |class: &mut Class| class.queue_limit_bytes = Some(60_000);
+    incast_with(trim_bytes, parts, 60_000, bound)
+}
+
+/// Such an incast with another window, and another bound of the queue.
+fn incast_with(trim_bytes: Option<u16>, parts: usize, window_bytes: u64, bound: impl Fn(&mut Class)) -> World {
     let mut net = Net::new();
     let switches = [net.switch("s0"), net.switch("s1")];
     net.link(switches[0], switches[1], 400, Span::from_us(1));
@@ -129,12 +135,14 @@ fn incast(trim_bytes: Option<u16>, parts: usize) -> World {
     net.plan.switches[0].trim_bytes = trim_bytes;
     let control = usize::from(net.plan.classes.control);
     for (number, class) in net.plan.classes.list.iter_mut().enumerate() {
-        class.queue_limit_bytes = (number != control).then_some(60_000);
+        if number != control {
+            bound(class);
+        }
     }
     let specs = (1..8).map(|i| (Time::from_ns(i * 37), flow(i as u32, hosts[i as usize], hosts[0], 300_000))).collect();
     let far = |name: &str| ["s1", "h5", "h6", "h7"].contains(&name);
     let part_of = net.plan.nodes.iter().map(|node| u16::from(parts == 2 && far(&node.name))).collect();
-    let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes: 60_000 }; 7]);
+    let scheme = Scripted::limits(vec![Limits { rate_bps: 100e9, window_bytes }; 7]);
     let mut world = World::in_parts(net.plan, vec![scheme], vec![Script::flows(specs)], part_of);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
@@ -165,6 +173,28 @@ fn a_trimmed_packet_is_resent_without_a_timer() {
     let dropped = incast(None, 1);
     assert!(dropped.counters.drops_lossy > 100 && dropped.counters.timeouts > 0);
     assert!(dropped.flows.iter().filter_map(|flow| flow.delivered_at).max().unwrap() > Time::from_us(300));
+}
+
+/// Every packet in flight has a timer: what they cost does not grow with what is in flight.
+#[test]
+fn a_flow_without_a_window_recovers_from_a_short_queue() {
+    let [one, two] =
+        [1, 2].map(|parts| incast_with(None, parts, u64::MAX, |class| class.queue_limit_bytes = Some(20_000)));
+    assert_eq!((&one.flows, one.counters), (&two.flows, two.counters));
+    assert!(one.counters.drops_lossy > 1000 && one.counters.timeouts > 0, "{:?}", one.counters);
+}
+
+#[test]
+fn queues_are_bounded_by_the_time_their_port_takes() {
+    // 4.8 us at 100 Gb/s are 60 kB.
+    let [bytes, time] = [false, true].map(|by_time| {
+        incast_with(Some(64), 1, 60_000, |class| match by_time {
+            true => class.queue_time = Some(Span::from_ns(4800)),
+            false => class.queue_limit_bytes = Some(60_000),
+        })
+    });
+    assert_eq!((&bytes.flows, bytes.counters), (&time.flows, time.counters));
+    assert!(bytes.counters.packets_trimmed > 100);
 }
 
 /// Paths one after the other.

@@ -122,9 +122,10 @@ impl<S: Scheme> Nic<S> {
             duplicate: progress.duplicate,
             resent,
             path: 0,
+            nak: ack.nak,
         });
         if let Some(loss) = progress.lost {
-            sender.rp.on_loss(now, loss);
+            sender.rp.on_loss(now, loss, progress.lost_bytes);
         }
         let seq = &mut sender.requester.seq;
         let drained = progress.bytes > 0 && seq.una == seq.offered;

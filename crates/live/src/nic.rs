@@ -290,8 +290,14 @@ impl<S: Scheme> Nic<S> {
             sender.rp.on_timer(now);
         }
         let runs_out = sender.requester.seq.deadline <= now;
-        if runs_out && sender.requester.on_timeout(now) {
-            sender.rp.on_loss(now, Loss::Timeout);
+        let (mut bytes, mut lost) = (0, false);
+        while sender.requester.seq.deadline <= now {
+            let timed_out = sender.requester.on_timeout(now);
+            lost |= timed_out.is_some();
+            bytes += timed_out.map_or(0, |packet| packet.bytes);
+        }
+        if lost {
+            sender.rp.on_loss(now, Loss::Timeout, bytes);
             sender.tally.timeouts += 1;
             context.log.counters.timeouts += 1;
         }

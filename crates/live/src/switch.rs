@@ -11,7 +11,7 @@ use crate::forwarding::{FlowTable, Forwarding, address_of};
 use crate::network::Network;
 use crate::point::Point;
 use crate::shaper::Shapers;
-use xoff_engine::Time;
+use xoff_engine::{BitRate, Time};
 use xoff_fabric::buffer::{Admission, Arrival, Buffer, Egress as EgressQueue, Release, drain_bps};
 use xoff_fabric::domain;
 use xoff_fabric::pfc::{self, PauseLoop};
@@ -29,6 +29,9 @@ struct EgressNow<'a> {
 impl EgressQueue for EgressNow<'_> {
     fn queue_bytes(&self) -> u64 {
         self.egresses[self.egress].queues[usize::from(self.class)].bytes
+    }
+    fn rate(&self) -> BitRate {
+        self.egresses[self.egress].rate.rate()
     }
     fn drain_bps(&self) -> f64 {
         let egress = &self.egresses[self.egress];

@@ -43,6 +43,7 @@ pub mod schemes;
 mod servers;
 mod settings;
 pub mod spelled;
+mod stacks;
 pub mod topology;
 mod topology_keys;
 pub mod traces;

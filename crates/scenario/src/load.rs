@@ -18,6 +18,7 @@ use super::routing::{self, Routing};
 use super::schemes::{self, NamedScheme};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::spelled;
+use super::stacks;
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
 use crate::catalogue;
@@ -237,6 +238,7 @@ impl Scenario {
             let source = Source::new("--schemes", scheme.as_str());
             self.replace_scheme(&mut entries, &source, 0..scheme.len()).map_err(|error| vec![error])?;
         }
+        stacks::apply(&mut entries).map_err(|error| vec![error])?;
         let recorder = Recorder::default();
         let mut root = Table::root_with(&self.source, entries, self.files.clone(), recorder.clone());
         let mut problems = root.unknown();
@@ -344,6 +346,7 @@ impl Scenario {
             let error = root.place_within("topology", "kind").error("this network is too large");
             return Err(error.label(most));
         }
+        settings::set_queue_times(&mut plan, &classes.queue_bdps);
         let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| catalogue::formats(&scheme.values)).collect();
         let frame_bytes = largest_wire_bytes(&plan, &formats);
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
@@ -552,6 +555,7 @@ fn read_head(root: &mut Table) -> Result<Head> {
         let error = description.error("this description holds a character that cannot be seen");
         return Err(error.label(c.escape_unicode().to_string()));
     }
+    root.choice("stack", dictionary::words::STACK)?;
     Ok(Head {
         name: name.value,
         description: description.value,

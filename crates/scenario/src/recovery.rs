@@ -11,7 +11,10 @@ pub fn read(table: &mut Table) -> Result<Recovery> {
     match table.choice("recovery", words::RECOVERY)? {
         Recovery::GoBackN => Ok(Recovery::GoBackN),
         Recovery::Irn(_) => Ok(Recovery::Irn(read_irn(table)?)),
-        Recovery::Sack(_) => Ok(Recovery::Sack(Sack { ack_bytes: table.bytes("ack_bytes", 1..=1 << 24)? as u32 })),
+        Recovery::Sack(_) => {
+            let ack_bytes = table.bytes("ack_bytes", 1..=1 << 24)? as u32;
+            Ok(Recovery::Sack(Sack { ack_bytes, sleek: table.flag("sleek")? }))
+        }
         Recovery::IrnRewind(_) => Ok(Recovery::IrnRewind(read_irn(table)?)),
     }
 }

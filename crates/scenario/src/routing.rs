@@ -44,6 +44,7 @@ pub(crate) fn read(table: &mut Table) -> Result<Routing> {
         Mode::Bitmap => by_sender(table, mode, PathRule::Bitmap),
         Mode::Reps => by_sender(table, mode, PathRule::Reps),
         Mode::Mixed => by_sender(table, mode, PathRule::Mixed),
+        Mode::Mrc => by_sender(table, mode, PathRule::Mrc),
         Mode::Plb => {
             let settings = read_plb(table)?;
             by_sender(table, mode, PathRule::Plb(settings))
@@ -52,6 +53,7 @@ pub(crate) fn read(table: &mut Table) -> Result<Routing> {
             let settings = read_adaptive(table)?;
             Ok(by_switches(mode, NextHopRule::Adaptive(settings), settings.flowlet_gap))
         }
+        Mode::RoundRobin => Ok(by_switches(mode, NextHopRule::RoundRobin, None)),
         Mode::Drill => {
             let samples = table.count("samples", 1..=64)? as u8;
             let settings = DrillSettings { samples, memory: table.count("memory", 0..=64)? as u8 };
@@ -75,7 +77,7 @@ const ENTROPIES_MOST: u64 = 4096;
 
 fn by_sender(table: &mut Table, mode: Mode, choice: PathRule) -> Result<Routing> {
     let paths = table.count("entropies", 2..=ENTROPIES_MOST)? as u16;
-    let rounds = matches!(mode, Mode::Oblivious | Mode::Bitmap | Mode::Mixed);
+    let rounds = matches!(mode, Mode::Oblivious | Mode::Bitmap | Mode::Mixed | Mode::Mrc);
     if rounds && !paths.is_power_of_two() {
         let error = table.error("entropies", "rounds over entropies need a power of two of them");
         return Err(error.label(format!("{} or {}", paths.next_power_of_two() / 2, paths.next_power_of_two())));

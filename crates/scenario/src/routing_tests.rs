@@ -37,6 +37,7 @@ fn every_mode_is_a_rule() {
         ("mode=\"mixed\"", sender(PathRule::Mixed)),
         ("mode=\"plb\"", sender(PathRule::Plb(PlbSettings { rounds: 12, idle_rounds: 3, marked_of_256: 128 }))),
         ("mode=\"adaptive\"", switches(NextHopRule::Adaptive(adaptive))),
+        ("mode=\"round-robin\"", switches(NextHopRule::RoundRobin)),
         ("mode=\"drill\"", switches(NextHopRule::Drill(DrillSettings { samples: 2, memory: 1 }))),
         ("mode=\"letflow\"", switches(NextHopRule::LetFlow(Span::from_us(100)))),
     ] {
@@ -100,7 +101,7 @@ fn what_reorders_packets_warns_of_go_back_n() {
         let loaded = load(&format!("mode=\"{mode}\""), &format!("[scheme]\nname=\"{scheme}\"")).unwrap();
         loaded.warnings.iter().map(|warning| warning.message.clone()).collect()
     };
-    for mode in ["spray", "oblivious", "reps", "bitmap", "mixed", "adaptive", "drill"] {
+    for mode in ["spray", "oblivious", "reps", "bitmap", "mixed", "adaptive", "drill", "round-robin", "mrc"] {
         let told = warnings(mode, "dcqcn");
         assert!(told.len() == 1 && told[0].contains("go-back-N") && told[0].contains("dcqcn"), "{mode}: {told:?}");
     }

@@ -5,11 +5,13 @@ use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
 use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
+use xoff_fabric::extent;
 use xoff_fabric::plan::{
     Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
+    NicSettings, PfcResponse, PfcSettings, Plan, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
     Thresholds, Watchdog,
 };
+use xoff_fabric::route::Routes;
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
 /// `[model]`: how the simulator itself counts and chooses.
@@ -34,6 +36,8 @@ pub struct NamedClasses {
     pub classes: Classes,
     pub names: Vec<String>,
     pub default: u8,
+    /// Bandwidth-delay products that the longest queue of a class is, where it is set so.
+    pub queue_bdps: Vec<Option<f64>>,
 }
 
 /// Used where a scenario says nothing of classes: RoCE data under PFC, and a class above it for
@@ -49,7 +53,7 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
     if rows.len() > 8 {
         return Err(rows[8].place().error("there are more than 8 classes").label("priorities go from 0 to 7"));
     }
-    let mut read: Vec<(Text, Class)> = Vec::new();
+    let mut read: Vec<(Text, Class, Option<f64>)> = Vec::new();
     let mut control: Option<String> = None;
     for mut row in rows {
         let name = row.text("name")?;
@@ -61,27 +65,28 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
             other => other,
         };
         let queue_limit_bytes = if lossless { None } else { row.take_bytes("queue_limit", 64..=1 << 40)? };
+        let (queue_time, bdps) = if lossless { (None, None) } else { read_queue_time(&mut row)? };
         let alpha = if lossless { None } else { row.take_number("alpha", ALPHA)? };
         if row.flag("control")? && control.replace(name.value.clone()).is_some() {
             return Err(row.error("control", "two classes are marked as the control class"));
         }
-        if let Some((other, _)) =
-            read.iter().find(|(other, class)| other.value == name.value || class.priority == priority)
+        if let Some((other, ..)) =
+            read.iter().find(|(other, class, _)| other.value == name.value || class.priority == priority)
         {
             let what = if other.value == name.value { "name" } else { "priority" };
             return Err(row.error(what, format!("two classes have the same {what}")).label("each class needs its own"));
         }
         let of = |service: Service| std::mem::discriminant(&service);
-        let clash = |(_, class): &(Text, Class)| class.service != Service::Strict && of(class.service) != of(service);
+        let clash = |(_, class, _): &(Text, Class, Option<f64>)| class.service != Service::Strict && of(class.service) != of(service);
         if service != Service::Strict && read.iter().any(clash) {
             let error = row.error("service", "weighted classes and those served in turn cannot be mixed");
             return Err(error.label("one of both, beside strict classes"));
         }
         row.finish()?;
-        read.push((name, Class { priority, lossless, service, queue_limit_bytes, alpha }));
+        read.push((name, Class { priority, lossless, service, queue_limit_bytes, queue_time, alpha }, bdps));
     }
-    read.sort_by_key(|(_, class)| class.priority);
-    let names: Vec<String> = read.iter().map(|(name, _)| name.value.clone()).collect();
+    read.sort_by_key(|(_, class, _)| class.priority);
+    let names: Vec<String> = read.iter().map(|(name, ..)| name.value.clone()).collect();
     let marked = control.or_else(|| names.iter().find(|name| *name == "control").cloned());
     let control = match marked.and_then(|name| names.iter().position(|known| *known == name)) {
         Some(index) => index,
@@ -94,8 +99,29 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
     };
     let data = names.iter().position(|name| name == "data");
     let default = data.or_else(|| (0..names.len()).find(|index| *index != control)).unwrap_or(0) as u8;
-    let list = read.into_iter().map(|(_, class)| class).collect();
-    Ok(NamedClasses { classes: Classes { list, control: control as u8 }, names, default })
+    let queue_bdps = read.iter().map(|(.., bdps)| *bdps).collect();
+    let list = read.into_iter().map(|(_, class, _)| class).collect();
+    Ok(NamedClasses { classes: Classes { list, control: control as u8 }, names, default, queue_bdps })
+}
+
+/// `queue_time` of a class, or how many bandwidth-delay products it is.
+fn read_queue_time(row: &mut Table) -> Result<(Option<Span>, Option<f64>)> {
+    if row.text_is("queue_time", "bdp") && row.is("queue_time", "bdp")? {
+        return Ok((None, Some(row.number("queue_bdps", 0.01..=1000.0)?)));
+    }
+    Ok((row.take_span("queue_time")?, None))
+}
+
+/// Sets the length of queues that are multiples of bandwidth-delay products: a port's rate and the longest base round
+/// trip of the network.
+pub fn set_queue_times(plan: &mut Plan, queue_bdps: &[Option<f64>]) {
+    if queue_bdps.iter().all(Option::is_none) {
+        return;
+    }
+    let longest = extent::max_base_rtt(plan, &Routes::new(plan, |_| true));
+    for (class, bdps) in plan.classes.list.iter_mut().zip(queue_bdps) {
+        class.queue_time = bdps.map(|bdps| Span::from_ps((bdps * longest.ps() as f64) as u64)).or(class.queue_time);
+    }
 }
 
 /// What the switches of a profile take over from the scenario.

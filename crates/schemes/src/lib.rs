@@ -17,6 +17,7 @@ mod hpcc;
 mod mercury;
 pub mod mlcc;
 mod none;
+mod nscc;
 mod np_ecn;
 mod pacc;
 pub mod parts;
@@ -51,6 +52,7 @@ registry::registry! {
         Timely => timely::Timely,
         PatchedTimely => timely::PatchedTimely,
         Swift => swift::Swift,
+        Nscc => nscc::Nscc,
         Rocc => rocc::Rocc,
         Dctcp => dctcp::Dctcp,
         TcpNewReno => tcp_newreno::TcpNewReno,

@@ -372,9 +372,9 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
         self.settle(now);
     }
 
-    fn on_loss(&mut self, now: Time, loss: Loss) {
-        self.own.on_loss(now, loss);
-        self.base.iter_mut().for_each(|base| base.on_loss(now, loss));
+    fn on_loss(&mut self, now: Time, loss: Loss, bytes: u64) {
+        self.own.on_loss(now, loss, bytes);
+        self.base.iter_mut().for_each(|base| base.on_loss(now, loss, bytes));
         self.settle(now);
     }
 

@@ -227,9 +227,13 @@ impl Points {
                     duplicate: self.acked == before && self.sent > before && rng.below(4) > 0,
                     resent: rng.below(4) == 0,
                     path: 0,
+                    nak: rng.below(4) == 0,
                 });
             }
-            7 => self.rp.on_loss(self.now, if rng.below(2) == 0 { Loss::Nak } else { Loss::Timeout }),
+            7 => {
+                let loss = [Loss::Nak, Loss::Trimmed, Loss::Timeout][rng.below(3) as usize];
+                self.rp.on_loss(self.now, loss, rng.below(3) * 1000);
+            }
             8 => {
                 // Late, early or stale: a timer may be called at any time it asked for or after.
                 if ReactionPoint::timer(&self.rp).is_some_and(|at| at <= self.now) {

@@ -6,8 +6,8 @@ use toml::{Table, Value};
 use xoff_schemes::param::PathSupport;
 
 /// All modes.
-pub const MODES: [&str; 10] =
-    ["ecmp", "spray", "oblivious", "reps", "bitmap", "mixed", "plb", "adaptive", "drill", "letflow"];
+pub const MODES: [&str; 12] =
+    ["ecmp", "spray", "oblivious", "reps", "bitmap", "mixed", "plb", "adaptive", "drill", "round-robin", "mrc", "letflow"];
 
 /// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.
 pub fn routing(draw: &mut Draw, root: &mut Table) {
@@ -28,6 +28,7 @@ pub fn routing(draw: &mut Draw, root: &mut Table) {
             set(&mut routing, "spray_at", "switch");
             true
         }
+        "round-robin" => true,
         "adaptive" => {
             adaptive(draw, &mut routing);
             let flowlets = matches!(support, PathSupport::OnePath(_));

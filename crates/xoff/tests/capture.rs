@@ -288,6 +288,32 @@ fn losses_show_as_naks_and_packets_sent_again() {
     assert_eq!(again.len(), run.count("packets_retransmitted"));
 }
 
+/// What a switch cut off, and the NACKs and selective acknowledgements that follow.
+#[test]
+fn trimmed_packets_and_their_nacks_are_read() {
+    let Some(_) = found(tshark()) else { return };
+    let class = "class=[{name=\"data\",priority=3,lossless=false,queue_limit=\"20KB\"},\
+                 {name=\"control\",priority=6,lossless=false,control=true}]";
+    let sets = [class, "host.recovery=sack", "switch={buffer=\"4MB\",trim=true}", "scheme.name=nscc"];
+    let run = Captured::of(INCAST, &sets);
+    assert!(run.count("packets_trimmed") > 0);
+    let fields = ["xoff.trimmed.bytes", "xoff.trimmed.psn", "frame.comment", "_ws.lua.error"];
+    let to_hosts = "xoff.trimmed.psn && frame.interface_name contains \"->h\"";
+    let trimmed = run.frames("switches", to_hosts, &fields);
+    assert_eq!(trimmed.len(), run.count("packets_trimmed"));
+    for packet in &trimmed {
+        // 1062 bytes of frame became 64.
+        assert!(packet[0] == "998" || number(&packet[1]) % 100 == 30, "{packet:?}");
+        assert!(packet[3].is_empty() && packet[2].contains(&packet[1]), "{packet:?}");
+    }
+    let nacks = run.frames("nics", "infiniband.aeth.syndrome.opcode == 3", &["xoff.selective.psn", "frame.comment"]);
+    assert_eq!(nacks.len(), run.count("naks"));
+    let named: Vec<u64> = trimmed.iter().map(|packet| number(&packet[1])).collect();
+    assert!(nacks.iter().all(|nack| named.contains(&number(&nack[0]))), "{nacks:?}");
+    let acks = run.frames("nics", "xoff.selective.received && infiniband.aeth.syndrome.opcode == 0", &["frame.number"]);
+    assert!(!acks.is_empty());
+}
+
 #[test]
 fn timed_pauses_say_how_long_they_last() {
     let Some(_) = found(tshark()) else { return };

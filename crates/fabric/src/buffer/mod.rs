@@ -15,7 +15,7 @@ use crate::contract::record::{ClassReport, LosslessDrop};
 pub use ingress::{Ingress, Pools, real};
 pub use rule::paused_alone;
 use rule::{Level, ThresholdRule, rules};
-use xoff_engine::Time;
+use xoff_engine::{BitRate, Span, Time};
 
 rules! {
     /// A fixed threshold per ingress.
@@ -43,6 +43,8 @@ pub struct Arrival<E> {
 pub trait Egress {
     /// Bytes that wait in the queue.
     fn queue_bytes(&self) -> u64;
+    /// Rate of the port.
+    fn rate(&self) -> BitRate;
     /// Rate at which the queue drains, in bit/s: see [`drain_bps`].
     fn drain_bps(&self) -> f64;
     /// Number of egress queues of this class at the switch that hold packets.
@@ -88,8 +90,18 @@ pub enum Release {
 pub struct QueueLimit {
     /// Longest queue; `u64::MAX` for none.
     pub bytes: u64,
+    /// Longest queue as a time at the rate of its port; `None` for none.
+    pub time: Option<Span>,
     /// Longest queue as a share of the free pool (Choudhury and Hahne 1998).
     pub alpha: Option<f64>,
+}
+
+impl QueueLimit {
+    /// Longest queue of a port of this rate, the pool aside.
+    #[inline]
+    fn bytes_at(&self, rate: impl FnOnce() -> BitRate) -> u64 {
+        self.time.map_or(self.bytes, |time| rate().bytes_in(time).min(self.bytes))
+    }
 }
 
 /// Shared buffer of a switch.
@@ -150,8 +162,8 @@ impl Buffer {
         let place = self.place(arrival.ingress, arrival.class);
         let (pools, ingress) = (&mut self.pools, &mut self.ingresses[place]);
         if !ingress.lossless {
-            let queue_bytes = arrival.egress.queue_bytes();
-            return self.admit_lossy(place, arrival.class, arrival.size_bytes, queue_bytes);
+            let longest = self.limits[usize::from(arrival.class)].bytes_at(|| arrival.egress.rate());
+            return self.admit_lossy(place, arrival, longest);
         }
         let size = arrival.size_bytes;
         if pools.used_bytes + size > pools.bytes {
@@ -165,11 +177,12 @@ impl Buffer {
 
     #[cold]
     #[inline(never)]
-    fn admit_lossy(&mut self, place: usize, class: u8, size: u64, queue_bytes: u64) -> Admission {
+    fn admit_lossy<E: Egress>(&mut self, place: usize, arrival: &Arrival<E>, longest: u64) -> Admission {
+        let (size, queue_bytes) = (arrival.size_bytes, arrival.egress.queue_bytes());
         let pooled = self.is_pooled();
-        let (pools, limit) = (&mut self.pools, self.limits[usize::from(class)]);
+        let (pools, limit) = (&mut self.pools, self.limits[usize::from(arrival.class)]);
         let free = if pooled { pools.free_bytes() } else { pools.lossy_bytes.saturating_sub(pools.lossy_used) };
-        let longest = limit.alpha.map_or(limit.bytes, |alpha| limit.bytes.min((alpha * real(free)) as u64));
+        let longest = limit.alpha.map_or(longest, |alpha| longest.min((alpha * real(free)) as u64));
         if queue_bytes + size > longest
             || pools.lossy_used + size > pools.lossy_bytes
             || pools.used_bytes + size > pools.bytes

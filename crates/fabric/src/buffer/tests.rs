@@ -10,6 +10,9 @@ impl Egress for Queue {
     fn queue_bytes(&self) -> u64 {
         self.0
     }
+    fn rate(&self) -> BitRate {
+        BitRate::from_gbps(100)
+    }
     fn drain_bps(&self) -> f64 {
         100e9
     }
@@ -42,7 +45,7 @@ fn buffer(rule: Rule, reserve_bytes: u64, limit: QueueLimit) -> Buffer {
     Buffer::new(rule, pools, ingresses.into(), vec![UNLIMITED, limit])
 }
 
-const UNLIMITED: QueueLimit = QueueLimit { bytes: u64::MAX, alpha: None };
+const UNLIMITED: QueueLimit = QueueLimit { bytes: u64::MAX, time: None, alpha: None };
 
 fn admit(buffer: &mut Buffer, class: u8, queue_bytes: u64, size_bytes: u64) -> Admission {
     let admission = buffer.admit(&Arrival { ingress: 0, class, size_bytes, egress: Queue(queue_bytes) });
@@ -129,7 +132,7 @@ fn latched_threshold_takes_headroom_until_it_is_empty() {
 
 /// Packets of the lossy class that one egress queue takes.
 fn lossy(rule: Rule, bytes: u64, alpha: Option<f64>) -> u64 {
-    let mut buffer = buffer(rule, 0, QueueLimit { bytes, alpha });
+    let mut buffer = buffer(rule, 0, QueueLimit { bytes, time: None, alpha });
     let mut stored = 0;
     while admit(&mut buffer, 1, stored * 1_000, 1_000) == Admission::Stored {
         stored += 1;
@@ -178,7 +181,7 @@ fn charges_balance_under_every_rule() {
     for (name, rule) in Rule::ALL {
         for reserve in [0, 4_000] {
             let mut rng = stream(7, "buffer", reserve);
-            let mut buffer = buffer(*rule, reserve, QueueLimit { bytes: 20_000, alpha: Some(0.5) });
+            let mut buffer = buffer(*rule, reserve, QueueLimit { bytes: 20_000, time: None, alpha: Some(0.5) });
             let mut stored: Vec<(usize, u8, u64)> = Vec::new();
             for _ in 0..20_000 {
                 if rng.below(100) < 52 || stored.is_empty() {

@@ -26,6 +26,8 @@ pub struct QueueFacts {
     pub pause_bytes: Option<u64>,
     /// The link it feeds leads into another domain.
     pub leaves_domain: bool,
+    /// The link it feeds leads to a host.
+    pub last_hop: bool,
     /// The random stream that the whole run shares, if it does.
     pub shared_random: Option<SharedRandom>,
 }
@@ -44,6 +46,7 @@ impl QueueFacts {
             xon_bytes: None,
             pause_bytes: None,
             leaves_domain: false,
+            last_hop: false,
             shared_random: None,
         }
     }
@@ -83,6 +86,8 @@ pub struct FlowFacts {
     pub inter_domain: Option<InterDomain>,
     /// Its packets may take different paths.
     pub spread: bool,
+    /// Switches trim packets that find no room.
+    pub trims: bool,
 }
 
 /// The two short stretches of a flow between domains.
@@ -116,6 +121,7 @@ impl FlowFacts {
             ack_delay: Span::ZERO,
             inter_domain: None,
             spread: false,
+            trims: false,
         }
     }
 }

@@ -131,6 +131,8 @@ pub(crate) const NO_EXTRA: u32 = u32::MAX;
 pub(crate) const BACKWARD: u8 = 1;
 /// A data packet that wants an ACK: the BTH's AckReq bit.
 pub(crate) const ASKS_ACK: u8 = 2;
+/// A packet that was trimmed before its last hop, or the NAK of one.
+pub(crate) const TRIMMED_EARLY: u8 = 2;
 /// The packet (or the one it acknowledges) had been sent before.
 pub(crate) const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.

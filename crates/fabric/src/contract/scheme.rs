@@ -393,7 +393,7 @@ pub struct Limits {
 pub struct Acked<'a> {
     /// When its last bit has come.
     pub now: Time,
-    /// Payload bytes newly acknowledged.
+    /// Payload bytes newly acknowledged, in order or selectively.
     pub bytes: u64,
     /// Payload bytes acknowledged so far, from the flow's first byte.
     pub acked_bytes: u64,
@@ -411,6 +411,8 @@ pub struct Acked<'a> {
     pub resent: bool,
     /// Number of the path that packet took, if its sender chose one; else zero.
     pub path: u16,
+    /// A NAK; [`ReactionPoint::on_loss`] follows.
+    pub nak: bool,
 }
 
 /// What a TCP sender has under way, in payload bytes from the flow's first byte.
@@ -469,8 +471,9 @@ pub trait ReactionPoint {
     fn on_ack(&mut self, ack: &Acked<'_>) {}
     /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
     fn on_feedback(&mut self, now: Time, feedback: &Self::Feedback) {}
-    /// The sender goes back, under [`Transport::Roce`] only.
-    fn on_loss(&mut self, now: Time, loss: Loss) {}
+    /// Packets are held for lost, under [`Transport::Roce`] only: the sender goes back, or resends `bytes` of payload
+    /// one packet after the other.
+    fn on_loss(&mut self, now: Time, loss: Loss, bytes: u64) {}
     /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
     fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         Resend::Nothing

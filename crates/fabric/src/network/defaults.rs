@@ -36,7 +36,7 @@ impl Default for Classes {
 impl Default for Class {
     /// Lossless data in priority 3.
     fn default() -> Self {
-        Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None, alpha: None }
+        Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None, queue_time: None, alpha: None }
     }
 }
 

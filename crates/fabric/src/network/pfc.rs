@@ -206,7 +206,11 @@ pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item 
             ..buffer::Ingress::default()
         }));
     }
-    let limit = |class: &Class| QueueLimit { bytes: class.queue_limit_bytes.unwrap_or(u64::MAX), alpha: class.alpha };
+    let limit = |class: &Class| QueueLimit {
+        bytes: class.queue_limit_bytes.unwrap_or(u64::MAX),
+        time: class.queue_time,
+        alpha: class.alpha,
+    };
     let shared_bytes = settings.buffer_bytes.saturating_sub(reserved);
     let mut pools = Pools {
         bytes: settings.buffer_bytes,

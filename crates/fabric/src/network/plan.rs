@@ -255,6 +255,8 @@ pub struct Class {
     pub service: Service,
     /// Longest egress queue of a lossy class; `None` leaves only the buffer as a limit.
     pub queue_limit_bytes: Option<u64>,
+    /// Longest egress queue of a lossy class as the time that its port takes to send it; `None` for none.
+    pub queue_time: Option<Span>,
     /// Longest egress queue of a lossy class as a share of the free pool; `None` for none.
     pub alpha: Option<f64>,
 }

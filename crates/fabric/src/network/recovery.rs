@@ -21,11 +21,13 @@ pub enum Recovery {
 pub struct Sack {
     /// Payload that one ACK acknowledges, where nothing asks for one sooner.
     pub ack_bytes: u32,
+    /// Losses are found by counting, too: SLEEK.
+    pub sleek: bool,
 }
 
 impl Sack {
     /// Value of the public simulator of Ultra Ethernet.
-    pub const UEC: Sack = Sack { ack_bytes: 16_384 };
+    pub const UEC: Sack = Sack { ack_bytes: 16_384, sleek: true };
 }
 
 /// Settings of IRN.

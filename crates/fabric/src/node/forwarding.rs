@@ -130,9 +130,9 @@ impl Spread {
         &mut self.machine
     }
 
-    /// Packet `una`, the oldest outstanding one, counts as lost.
-    pub fn on_loss(&mut self, now: Time, una: u32, loss: Loss) {
-        if let Some(path) = self.taken.get(una) {
+    /// Packet `psn` counts as lost.
+    pub fn on_loss(&mut self, now: Time, psn: u32, loss: Loss) {
+        if let Some(path) = self.taken.get(psn) {
             self.machine.on_loss(now, path, loss);
         }
     }

@@ -6,7 +6,7 @@
 //! switches choose, a packet carries the destination's edge and the number itself.
 
 use crate::contract::forwarding::{Candidate, Forwarded, Loss, NextHop, PathChoice};
-use crate::contract::packet::{Kind, Packet, RESENT, TRANSIT, TableRoute};
+use crate::contract::packet::{Kind, Packet, RESENT, TRANSIT, TRIMMED_EARLY, TableRoute};
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::AckPath;
@@ -23,22 +23,25 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Passes an ACK or NAK to the path choice of its flow.
+    /// Passes an ACK or NAK to the path choice of its flow. That a packet was trimmed is a loss on its path, unless it
+    /// was on its last hop, which all paths share (UEC specification 3.6.13).
     #[cold]
     #[inline(never)]
-    pub(crate) fn path_acked(&mut self, flow: SenderId, ack: &Packet, path: u16) {
+    pub(crate) fn path_answered(&mut self, flow: SenderId, ack: &Packet, path: u16) {
         let rtt = ack.echoed(self.now);
         if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
-            spread.machine().on_ack(self.now, path, ack.ecn, rtt);
+            match ack.flags & TRIMMED_EARLY {
+                0 => spread.machine().on_ack(self.now, path, ack.ecn, rtt),
+                _ => spread.machine().on_loss(self.now, path, Loss::Trimmed),
+            }
         }
     }
 
-    /// Passes the loss of the oldest outstanding packet to the path choice of its flow, if it has one.
+    /// Passes the loss of a packet to the path choice of its flow, if it has one.
     #[cold]
-    pub(crate) fn path_lost(&mut self, flow: SenderId, loss: Loss) {
-        let una = self.flows.senders[flow].requester.seq.una;
+    pub(crate) fn path_lost(&mut self, flow: SenderId, psn: u32, loss: Loss) {
         if let Some(spread) = self.paths.forwarding.spread_mut(flow) {
-            spread.on_loss(self.now, una, loss);
+            spread.on_loss(self.now, psn, loss);
         }
     }
 

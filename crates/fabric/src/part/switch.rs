@@ -18,7 +18,7 @@ use crate::node::port::{
 use crate::node::stacks::Departure;
 use crate::node::switch::Switch;
 use crate::part::{Part, kind};
-use xoff_engine::{Table, Time};
+use xoff_engine::{BitRate, Table, Time};
 
 /// What becomes of a packet that asks for room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +45,9 @@ impl Egress for EgressNow<'_> {
     #[inline(always)]
     fn queue_bytes(&self) -> u64 {
         self.queues[QueueId::of(self.port, self.class, self.classes)].bytes
+    }
+    fn rate(&self) -> BitRate {
+        self.link_types.of(&self.ports[self.port]).rate.rate()
     }
     fn drain_bps(&self) -> f64 {
         let port = &self.ports[self.port];

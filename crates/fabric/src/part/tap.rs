@@ -122,7 +122,7 @@ impl<S: Scheme> Part<S> {
             sent_at: packet.stamp,
             resent: packet.flags & RESENT != 0,
             whole_frame_bytes: (packet.kind == Kind::Trimmed).then(|| sender.frame_bytes(packet.psn)),
-            asks_ack: packet.flags & ASKS_ACK != 0,
+            asks_ack: packet.kind == Kind::Data && packet.flags & ASKS_ACK != 0,
             format: self.format_of(&flow),
             int: self.stack_of(packet),
             marked,

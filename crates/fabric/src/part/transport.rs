@@ -1,6 +1,6 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TRIMMED_EARLY};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
@@ -152,7 +152,8 @@ impl<S: Scheme> Part<S> {
         let receiver = &self.flows.receivers[flow];
         let (host, feeds_back_in_acks) = (receiver.host, receiver.feeds_back_in_acks);
         let resent = if answer.ack.resent { RESENT } else { 0 };
-        let flags = data.flags & !(TRANSIT | ASKS_ACK | BACKWARD | RESENT);
+        let early = if answer.ack.nak && data.kind == Kind::Trimmed { data.flags & TRIMMED_EARLY } else { 0 };
+        let flags = data.flags & !(TRANSIT | ASKS_ACK | BACKWARD | RESENT) | early;
         let mut ack = Packet {
             stamp: answer.sent_at,
             flow: data.flow,
@@ -312,17 +313,21 @@ impl<S: Scheme> Part<S> {
             duplicate: progress.duplicate,
             resent,
             path,
+            nak: ack.nak,
         });
         if let Some(loss) = progress.lost {
             if loss == Loss::Trimmed {
                 // A queue was full: as much as a notification says.
                 sender.rp.on_congested(now);
             }
-            sender.rp.on_loss(now, loss);
-            self.path_lost(flow, loss);
+            sender.rp.on_loss(now, loss, progress.lost_bytes);
+            if loss != Loss::Trimmed {
+                let una = sender.requester.seq.una;
+                self.path_lost(flow, una, loss);
+            }
         }
         if packet.flags & SPREAD != 0 {
-            self.path_acked(flow, packet, path);
+            self.path_answered(flow, packet, path);
         }
         self.release_extra(packet);
         self.after_ack(flow, progress.bytes > 0);
@@ -462,15 +467,27 @@ impl<S: Scheme> Part<S> {
             sender.rp.on_timer(now);
         }
         if sender.requester.seq.deadline <= now {
-            if sender.requester.on_timeout(now) {
-                sender.rp.on_loss(now, Loss::Timeout);
-                self.path_lost(flow, Loss::Timeout);
-                self.count_timeout(flow);
-            }
+            self.on_timeouts(flow);
             self.after_rp(flow);
             self.try_to_send(flow);
         } else {
             self.after_rp(flow);
+        }
+    }
+
+    /// Holds for lost what is due. Packets with timers of their own may be due together.
+    fn on_timeouts(&mut self, flow: SenderId) {
+        let (mut bytes, mut lost) = (0, false);
+        while self.flows.senders[flow].requester.seq.deadline <= self.now {
+            if let Some(packet) = self.flows.senders[flow].requester.on_timeout(self.now) {
+                self.path_lost(flow, packet.psn, Loss::Timeout);
+                bytes += packet.bytes;
+                lost = true;
+            }
+        }
+        if lost {
+            self.flows.senders[flow].rp.on_loss(self.now, Loss::Timeout, bytes);
+            self.count_timeout(flow);
         }
     }
 
@@ -497,7 +514,8 @@ impl<S: Scheme> Part<S> {
         }
         self.read_rp(flow);
         if resends {
-            self.path_lost(flow, if resend == Resend::All { Loss::Timeout } else { Loss::Nak });
+            let una = self.flows.senders[flow].requester.seq.una;
+            self.path_lost(flow, una, if resend == Resend::All { Loss::Timeout } else { Loss::Nak });
             self.try_to_send(flow);
         }
     }

@@ -5,10 +5,10 @@
 //! before; so are packets of TCP, and of flows that a gateway shapes. A trimmed packet may not use headroom of its
 //! ingress, which is for frames in flight from upstream.
 
-use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, TRANSIT, TRIMMED_EARLY};
 use crate::contract::scheme::{Scheme, Transport};
 use crate::id::{PortId, QueueId};
-use crate::node::port::HAS_VOQS;
+use crate::node::port::{HAS_VOQS, TO_HOST};
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
@@ -38,6 +38,9 @@ impl<S: Scheme> Part<S> {
         packet.extra = NO_EXTRA;
         (packet.kind, packet.class, packet.frame_bytes) = (Kind::Trimmed, control, bytes);
         packet.flags &= !ASKS_ACK;
+        if !self.links.ports[egress].has(TO_HOST) {
+            packet.flags |= TRIMMED_EARLY;
+        }
         if self.buffer_of(egress).is_full_to_xoff(usize::from(packet.ingress), control) {
             self.egress.history_mut(QueueId::of(egress, control, self.classes)).drops += 1;
             self.counters.drops_lossy += 1;

@@ -404,6 +404,7 @@ impl<S: Scheme> Part<S> {
                     xon_bytes: xon,
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
                     leaves_domain: domain::is_long_haul(&self.plan, name),
+                    last_hop: self.plan.is_host(self.plan.node_of(peer(name))),
                     shared_random: self.compat.shared_random.clone(),
                 });
                 hooks = hooks.with(cp.hooks());

@@ -218,6 +218,7 @@ impl<S: Scheme> World<S> {
             ack_delay: self.state.plan.host(spec.dst).ack_delay,
             inter_domain: domain::inter_domain(&self.state.plan, &path_info.way.path, path_info.exchange),
             spread: self.spreads(spec, &path_info.way.path, false),
+            trims: self.state.plan.switches.iter().any(|profile| profile.trim_bytes.is_some()),
         }
     }
 

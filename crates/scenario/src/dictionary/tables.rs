@@ -14,6 +14,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "name": Text = "scenario", "What results call it";
         "description": Text = "", "What it shows, for whoever reads the results";
         "seed": Count = 1, "Seed of everything random; another seed is another draw of the same experiment";
+        "stack": OneOf(STACK) = "none",
+            "Settings of routing, recovery, classes, trimming and scheme that belong together; what the scenario says itself goes before them";
         "run": Table, "How long it runs and what ends it";
         "topology": Table, "The network";
         "class": Tables,
@@ -72,6 +74,9 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Strict classes go before the others, which share by weight or take turns, a packet each";
         "weight": Count = 1, "Share among weighted classes", only "with service = \"weighted\"";
         "queue_limit": Bytes, "Longest egress queue", only "with lossless = false";
+        "queue_time": Either(&[Time, Choice(&["bdp"])]),
+            "Longest egress queue as a time at the rate of its port, or as multiples of its bandwidth-delay product; the smallest limit counts", only "with lossless = false";
+        "queue_bdps": Number = 1, "How many: rate of the port times the longest base round trip", only "with queue_time = \"bdp\"";
         "alpha": Number,
             "Longest egress queue as a share of the free buffer; the smaller limit counts", only "with lossless = false";
         "control": Flag = false,
@@ -149,6 +154,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Timeout while at most three packets are outstanding, in a lossy class (never sooner than four base round trips)", only IRN;
         "ack_bytes": Bytes = "16.384KB",
             "Payload that one ACK acknowledges, where nothing asks for one sooner", only "in [host] with recovery = \"sack\"";
+        "sleek": Flag = true,
+            "Packets that are missing are lost once a window and a half of packets beyond them has arrived", only "in [host] with recovery = \"sack\"";
         "rto_high": Time = "320us", "And while more are", only IRN;
         "pfc_response": Either(&[Time, Choice(&["ieee"])]) = "0ps", PFC_RESPONSE, only "where a class is lossless";
         "data_header": Bytes = "62B", "Headers and FCS of a data packet", only "in [host]";
@@ -190,7 +197,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
     }
     ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
         "mode": OneOf(ROUTING) = "ecmp",
-            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), letflow (any, for each flowlet)";
+            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), mrc (a set, and a reserve for paths that lost packets), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), round-robin (each once per round), letflow (any, for each flowlet)";
         "hash_fields": Texts else "all but \"qp\"",
             "What switches hash: \"source\", \"destination\", \"source-port\", \"destination-port\", \"qp\" (of the receiver)", only HASHED;
         "hash_seed": OneOf(HASH_SEED) = "per-switch",

@@ -12,6 +12,9 @@ use xoff_jobs::collective::{Algorithm, PipelineOrder};
 /// Choices of one key, in the order in which they are listed.
 pub(crate) type Words<T> = &'static [(&'static str, T)];
 
+/// Names of stacks; their text is in [`crate::stacks`].
+pub(crate) const STACK: Words<&str> = crate::stacks::STACKS;
+
 // [model]
 pub(crate) const TIME_RESOLUTION: Words<TimeResolution> = &[
     ("1ps", TimeResolution::Exact),
@@ -36,6 +39,8 @@ pub(crate) enum Mode {
     Plb,
     Adaptive,
     Drill,
+    RoundRobin,
+    Mrc,
     LetFlow,
 }
 pub(crate) const ROUTING: Words<Mode> = &[
@@ -48,6 +53,8 @@ pub(crate) const ROUTING: Words<Mode> = &[
     ("plb", Mode::Plb),
     ("adaptive", Mode::Adaptive),
     ("drill", Mode::Drill),
+    ("round-robin", Mode::RoundRobin),
+    ("mrc", Mode::Mrc),
     ("letflow", Mode::LetFlow),
 ];
 pub(crate) const HASH_FIELDS: Words<HashFields> = &[

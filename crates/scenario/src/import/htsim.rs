@@ -21,19 +21,19 @@ const LATEST_PS: u64 = 100_000_000_000_000_000;
 const SIZE_LARGEST: u64 = 1_000_000_000_000;
 
 #[derive(Debug)]
-struct Matrix {
-    nodes: u64,
-    nodes_place: Place,
-    connections: Vec<Connection>,
+pub(super) struct Matrix {
+    pub(super) nodes: u64,
+    pub(super) nodes_place: Place,
+    pub(super) connections: Vec<Connection>,
 }
 
 #[derive(Debug)]
-struct Connection {
-    src: u32,
-    dst: u32,
-    start_ps: u64,
+pub(super) struct Connection {
+    pub(super) src: u32,
+    pub(super) dst: u32,
+    pub(super) start_ps: u64,
     /// Zero: it sends to the end of the run.
-    size_bytes: u64,
+    pub(super) size_bytes: u64,
 }
 
 /// A scenario with the network of `topology` and the traffic of a matrix.
@@ -90,7 +90,7 @@ fn printable(text: &str) -> String {
 }
 
 /// Picoseconds as a decimal number of microseconds, exactly.
-fn microseconds(ps: u64) -> String {
+pub(super) fn microseconds(ps: u64) -> String {
     let (whole, rest) = (ps / 1_000_000, ps % 1_000_000);
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:06}").trim_end_matches('0').to_owned() }
 }
@@ -129,7 +129,7 @@ enum Line<'a> {
     Connection(u32, u32),
 }
 
-fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Matrix> {
+pub(super) fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Matrix> {
     let mut words = Words::new(source);
     let mut nodes: Option<(u64, Place)> = None;
     let mut announced: Option<(u64, Place)> = None;

@@ -1,6 +1,7 @@
 //! Files of other simulators, as scenarios.
 //!
-//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`chakra`]
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices),
+//! [`htsim_run`] (its Ultra Ethernet program), [`chakra`]
 //! (execution traces), [`cdf`] (distributions of sizes), [`page`] (their documentation).
 
 pub mod cdf;
@@ -8,6 +9,7 @@ pub mod chakra;
 mod flow_list;
 pub mod hpcc;
 pub mod htsim;
+pub mod htsim_run;
 pub mod page;
 pub mod tcd;
 pub(crate) mod words;

@@ -538,6 +538,7 @@ fn mlcc_2_flows_within_a_datacentre_run_the_law_from_end_to_end() {
             duplicate: false,
             resent: false,
             path: 0,
+            nak: false,
         });
     };
     ack(24, 0, 300_000, 1_000, &mut rp);

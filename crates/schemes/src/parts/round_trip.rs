@@ -2,7 +2,7 @@
 
 use crate::param::params;
 use xoff_engine::Span;
-use xoff_fabric::scheme::{FlowFacts, Format};
+use xoff_fabric::scheme::{FlowFacts, Format, QueueFacts};
 
 /// A time stamp of 8 B in data packets and its echo in ACKs: what senders need that measure round
 /// trips.
@@ -31,5 +31,13 @@ impl Params {
             RoundTrip::Network => of.max_base_rtt.max(of.base_rtt),
         };
         span.max(Span::from_ns(1))
+    }
+
+    /// The base round trip that a queue counts with: one for all flows.
+    pub fn at_queue(&self, at: &QueueFacts) -> Span {
+        match self.round_trip {
+            RoundTrip::Fixed => self.base_rtt,
+            RoundTrip::Network | RoundTrip::Pair => at.max_base_rtt,
+        }
     }
 }

@@ -149,7 +149,7 @@ fn a_stack_passes_on_every_hook_to_its_overlay() {
         1: rp.on_sent(now, 1);
         1: rp.on_ack(&Acked::default());
         1: rp.on_feedback(now, &Feedback::Own(()));
-        1: rp.on_loss(now, Loss::Nak);
+        1: rp.on_loss(now, Loss::Nak, 1000);
         1: rp.resend(&Outstanding { now, acked_bytes: 0, sent_bytes: 0, highest_bytes: 0 });
         1: rp.on_congested(now);
         1: rp.on_hold(now);
@@ -184,7 +184,7 @@ fn course(mut rp: impl ReactionPoint) -> Vec<String> {
         match step % 10 {
             3 => rp.on_congested(now),
             6 => rp.on_hold(now),
-            9 => rp.on_loss(now, Loss::Timeout),
+            9 => rp.on_loss(now, Loss::Timeout, 1000),
             _ => {}
         }
         let outstanding = Outstanding { now, acked_bytes, sent_bytes, highest_bytes: sent_bytes };

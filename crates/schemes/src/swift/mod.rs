@@ -322,7 +322,7 @@ impl ReactionPoint for Rp {
         self.increases = self.increases.wrapping_add(u32::from(sample.delay_ps < sample.target_ps));
     }
 
-    fn on_loss(&mut self, now: Time, loss: Loss) {
+    fn on_loss(&mut self, now: Time, loss: Loss, _bytes: u64) {
         let reset = loss == Loss::Timeout && {
             self.timeouts = self.timeouts.saturating_add(1);
             u64::from(self.timeouts) >= self.params.reset_after

@@ -71,18 +71,18 @@ fn swift_4_losses() {
     let mut rp = swift(&[]).reaction_point(&flow());
     rp.fabric.cwnd = 16.0;
     let us = Time::from_us;
-    rp.on_loss(us(100), Loss::Nak);
+    rp.on_loss(us(100), Loss::Nak, 0);
     assert_eq!(rp.fabric.cwnd, 8.0);
-    rp.on_loss(us(105), Loss::Nak);
+    rp.on_loss(us(105), Loss::Nak, 0);
     assert_eq!(rp.fabric.cwnd, 8.0, "once per round trip, which is 10 us");
     for i in 1..5 {
-        rp.on_loss(us(100 + 20 * i), Loss::Timeout);
+        rp.on_loss(us(100 + 20 * i), Loss::Timeout, 0);
     }
     assert_eq!(rp.fabric.cwnd, 0.5);
-    rp.on_loss(us(181), Loss::Timeout);
+    rp.on_loss(us(181), Loss::Timeout, 0);
     assert_eq!(rp.fabric.cwnd, 0.001, "the fifth in a row, even within a round trip");
     rp.on_ack(&ack(300, 10, 1000));
-    rp.on_loss(us(400), Loss::Timeout);
+    rp.on_loss(us(400), Loss::Timeout, 0);
     assert!(rp.fabric.cwnd > 0.5, "an ACK starts the count anew: {}", rp.fabric.cwnd);
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xoff_results::files::whole;
 use xoff_scenario::import::chakra::{self, Given};
-use xoff_scenario::import::{Imported, cdf, hpcc, htsim, tcd};
+use xoff_scenario::import::{Imported, cdf, hpcc, htsim, htsim_run, tcd};
 use xoff_scenario::reader::read_file;
 use xoff_scenario::{Diagnostic, Options, Scenario, Source, traces};
 
@@ -33,9 +33,10 @@ enum Format {
     ///
     /// Writes a scenario and beside it STEM.flows.csv, as `hpcc` does; docs/formats.md lists the keys.
     Tcd(HpccArgs),
-    /// A connection matrix of htsim (.cm), on the network of a scenario
+    /// A connection matrix of htsim (.cm), on the network of a scenario or of its Ultra Ethernet program
     ///
-    /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. Node i of the
+    /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. With --arguments the network,
+    /// the transport and the scheme are those of a command line of the program. Node i of the
     /// matrix is the i-th host. Connections need a start time: triggers are refused, for no traffic of
     /// a scenario starts when another's flow ends.
     Htsim(HtsimArgs),
@@ -65,8 +66,11 @@ struct HtsimArgs {
     /// The connection matrix: Nodes N, Connections M, then lines of SRC->DST start PS size BYTES
     matrix: PathBuf,
     /// The scenario whose network, switches, hosts and scheme are used
-    #[arg(long, value_name = "SCENARIO.toml")]
-    topology: PathBuf,
+    #[arg(long, value_name = "SCENARIO.toml", required_unless_present = "arguments")]
+    topology: Option<PathBuf>,
+    /// Or a file with the arguments of htsim's Ultra Ethernet program, from which all of these follow
+    #[arg(long, value_name = "FILE.txt", conflicts_with = "topology")]
+    arguments: Option<PathBuf>,
     #[command(flatten)]
     to: ToArgs,
 }
@@ -147,8 +151,15 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
         }
         Format::Htsim(args) => {
             let matrix = source(&args.matrix, htsim::LARGEST_FILE)?;
-            let topology = Scenario::open(&args.topology)?;
-            args.to.write(&htsim::import(&matrix, &topology, args.to.stem().as_deref())?)
+            let stem = args.to.stem();
+            let imported = match (&args.topology, &args.arguments) {
+                (Some(topology), _) => htsim::import(&matrix, &Scenario::open(topology)?, stem.as_deref())?,
+                (None, Some(arguments)) => {
+                    htsim_run::import(&source(arguments, htsim::LARGEST_FILE)?, &matrix, stem.as_deref())?
+                }
+                (None, None) => unreachable!("one of them is required"),
+            };
+            args.to.write(&imported)
         }
         Format::Chakra(args) => args.import(),
         Format::Cdf(args) => {

@@ -1,9 +1,10 @@
 //! Xoff against other simulators, on their own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near
-//! two runs are), [`queues`], [`times`], [`tcd`] (what is different in the TCD authors' simulator), `report`.
+//! two runs are), [`queues`], [`times`], [`tcd`] and [`htsim`] (what is different in these simulators), `report`.
 
 pub(crate) mod compare;
+pub mod htsim;
 pub mod promised;
 pub mod queues;
 pub(crate) mod report;
@@ -124,13 +125,13 @@ fn names(folder: &Path) -> std::result::Result<Vec<String>, Diagnostic> {
     let runs = folder.join("runs");
     let refuse = |why: String| {
         let error = Diagnostic::new(format!("`{}` is no folder of results", folder.display())).label(why);
-        error.help("it needs runs/NAME/config.txt and runs/NAME/fct.txt")
+        error.help("it needs runs/NAME/config.txt (args.txt of htsim) and runs/NAME/fct.txt")
     };
     let entries = fs::read_dir(&runs).map_err(|error| refuse(format!("{}: {error}", runs.display())))?;
     let mut names = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| refuse(error.to_string()))?;
-        if entry.path().join("config.txt").is_file() {
+        if ["config.txt", "args.txt"].iter().any(|file| entry.path().join(file).is_file()) {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
@@ -143,6 +144,9 @@ fn names(folder: &Path) -> std::result::Result<Vec<String>, Diagnostic> {
 
 impl Case {
     fn read(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
+        if folder.join("args.txt").is_file() {
+            return htsim::case(folder, name, sets);
+        }
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
         if xoff_scenario::import::tcd::recognise(&source.text) {

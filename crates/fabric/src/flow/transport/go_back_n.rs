@@ -1,9 +1,9 @@
 //! Go-back-N, as RoCE has it: a receiver discards what is out of order and names the gap, a sender goes back to it.
 
 use super::{
-    Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken,
+    Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken, TimedOut,
 };
-use crate::contract::scheme::{Format, Loss, Transport};
+use crate::contract::scheme::{Format, Loss};
 use crate::network::plan::HostSettings;
 use xoff_engine::{Span, Time};
 
@@ -21,14 +21,6 @@ impl Requester {
 impl RequesterRules for Requester {
     fn new(_conditions: &Conditions<'_>) -> Option<Requester> {
         Some(Requester)
-    }
-
-    fn headers(&self) -> Transport {
-        Transport::Roce
-    }
-
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
-        seq.unacknowledged_bytes()
     }
 
     /// No packet in flight may have AckReq set, if the window shrank below the bytes in flight. One more packet is then
@@ -62,9 +54,9 @@ impl RequesterRules for Requester {
         Progress { lost: Some(Loss::Nak), ..progress }
     }
 
-    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
+    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> Option<TimedOut> {
         Requester::go_back(seq);
-        true
+        Some(TimedOut { psn: seq.una, bytes: 0 })
     }
 }
 

@@ -11,7 +11,7 @@
 use super::received_bitmap::KEPT_MOST;
 use super::{
     Ack, Answer, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules,
-    ResponderRules, Selective, SendSequence, Taken,
+    ResponderRules, Selective, SendSequence, Taken, TimedOut,
 };
 use crate::contract::scheme::{Format, Loss, Transport};
 use crate::network::plan::{HostSettings, Recovery};
@@ -64,15 +64,6 @@ impl RequesterRules for Requester {
             rto_high,
             prolonged: false,
         })
-    }
-
-    fn headers(&self) -> Transport {
-        Transport::Roce
-    }
-
-    #[inline(never)]
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
-        seq.unacknowledged_bytes()
     }
 
     #[inline(never)]
@@ -142,18 +133,18 @@ impl RequesterRules for Requester {
     }
 
     #[inline(never)]
-    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
+    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> Option<TimedOut> {
         if !self.prolonged && seq.next - seq.una > FEW_PACKETS && self.rto_high > self.rto_low {
             self.prolonged = true;
             seq.deadline += self.rto_high - self.rto_low;
-            return false;
+            return None;
         }
         // The packet that is resent starts the timer.
         seq.deadline = Time::NEVER;
         if seq.una < seq.next {
             self.resend_first(seq);
         }
-        true
+        Some(TimedOut { psn: seq.una, bytes: seq.payload_of(seq.una) })
     }
 }
 

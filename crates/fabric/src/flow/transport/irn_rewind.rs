@@ -8,7 +8,7 @@
 use super::received_bitmap::KEPT_MOST;
 use super::{
     Ack, Answer, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules,
-    ResponderRules, Selective, SendSequence, Taken,
+    ResponderRules, Selective, SendSequence, Taken, TimedOut,
 };
 use crate::contract::scheme::{Format, Loss, Transport};
 use crate::network::plan::{HostSettings, Recovery};
@@ -44,15 +44,6 @@ impl RequesterRules for Requester {
             cap_bytes: settings.window_bytes.unwrap_or(conditions.max_bdp_bytes).min(most),
             rto: conditions.irn_timeouts(&settings),
         })
-    }
-
-    fn headers(&self) -> Transport {
-        Transport::Roce
-    }
-
-    #[inline(never)]
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
-        seq.unacknowledged_bytes()
     }
 
     #[inline(never)]
@@ -101,11 +92,11 @@ impl RequesterRules for Requester {
     }
 
     #[inline(never)]
-    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> bool {
+    fn on_timeout(&mut self, seq: &mut SendSequence, _now: Time) -> Option<TimedOut> {
         self.recovering = true;
         seq.next = seq.una;
         seq.deadline = Time::NEVER;
-        true
+        Some(TimedOut { psn: seq.una, bytes: 0 })
     }
 }
 

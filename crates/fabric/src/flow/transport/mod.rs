@@ -152,7 +152,7 @@ impl Selective {
 /// What an ACK, NAK or time-out changed at a requester.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Payload newly acknowledged.
+    /// Payload newly acknowledged, in order or not.
     pub bytes: u64,
     /// Payload acknowledged since the flow began.
     pub acked_bytes: u64,
@@ -162,6 +162,17 @@ pub struct Progress {
     pub duplicate: bool,
     /// Packets are lost and will be sent again.
     pub lost: Option<Loss>,
+    /// Payload of these, if they are sent again one by one.
+    pub lost_bytes: u64,
+}
+
+/// Packet that is held for lost since a timer ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimedOut {
+    /// The packet; the first one of those that are sent again.
+    pub psn: u32,
+    /// Its payload, if it is sent again alone.
+    pub bytes: u64,
 }
 
 /// Data packet as it reaches a responder.
@@ -233,13 +244,17 @@ trait RequesterRules: Sized {
     /// Rules for a flow; `None` if another transport serves it.
     fn new(conditions: &Conditions<'_>) -> Option<Self>;
     /// Headers that its packets have.
-    fn headers(&self) -> Transport;
+    fn headers(&self) -> Transport {
+        Transport::Roce
+    }
     /// Whether the reaction point finds losses; see [`Requester::recover`].
     fn asks_reaction_point(&self) -> bool {
         false
     }
     /// Payload that counts against the window.
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64;
+    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
+        seq.unacknowledged_bytes()
+    }
     /// A packet that goes before all new ones, whatever the window.
     fn retransmission(&self, _seq: &SendSequence) -> Option<u32> {
         None
@@ -249,9 +264,9 @@ trait RequesterRules: Sized {
     /// Takes the next packet. Requires data to send.
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing;
     fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress;
-    /// The deadline of the sequence has passed. Returns whether packets are held for lost; the timer may have been
-    /// prolonged instead.
-    fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> bool;
+    /// The deadline of the sequence has passed. Returns what is held for lost, if anything is: the timer may have been
+    /// prolonged instead. Another packet may be due as well.
+    fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> Option<TimedOut>;
     /// Sends again what the reaction point names. Returns whether there is anything.
     fn recover(&mut self, _seq: &mut SendSequence, _resend: Resend) -> bool {
         false
@@ -338,8 +353,8 @@ impl Requester {
         each!(send &mut self.rules, rules => rules.on_ack(&mut self.seq, now, ack))
     }
 
-    /// Takes the time-out of [`SendSequence::deadline`]. Returns whether packets are held for lost.
-    pub fn on_timeout(&mut self, now: Time) -> bool {
+    /// Takes the time-out of [`SendSequence::deadline`]. Returns what is held for lost; another packet may be due as well.
+    pub fn on_timeout(&mut self, now: Time) -> Option<TimedOut> {
         each!(send &mut self.rules, rules => rules.on_timeout(&mut self.seq, now))
     }
 

@@ -8,12 +8,13 @@
 
 use super::{
     Ack, Answer, Arrival, Conditions, Echo, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules,
-    ResponderRules, Selective, SendSequence, Taken,
+    ResponderRules, Selective, SendSequence, Taken, TimedOut,
 };
 use crate::contract::packet::Ecn;
 use crate::contract::scheme::{Format, Loss, Transport};
-use crate::network::plan::{HostSettings, Recovery};
-use std::collections::BTreeSet;
+use crate::network::plan::{HostSettings, Recovery, Sack};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use xoff_engine::{Numbered, Span, Time};
 
 /// Packets that may be outstanding: the largest range that a responder announces, 255 times 128.
@@ -26,27 +27,51 @@ const TIMEOUT_MOST: Span = Span::from_ms(20);
 /// Packet that is not acknowledged in order.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// When it left last.
-    at: Time,
+    /// When it is held for lost.
+    due: Time,
+    /// Payload.
+    bytes: u32,
     /// Copies that were sent.
     copies: u8,
+    state: State,
+}
+
+/// What a sender knows of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    InFlight,
+    /// The receiver has it.
+    Received,
+    /// It is to be sent again.
+    Lost,
 }
 
 #[derive(Debug)]
 pub(super) struct Requester {
-    /// Packets beyond `una` that the receiver has.
-    received: ReceivedBitmap,
-    /// Packets to send again.
-    lost: BTreeSet<u32>,
-    /// Payload from `una` until `next` that is received or to be sent again: it is not in flight.
-    absent_bytes: u64,
     sent: Numbered<Sent>,
-    /// PSN after what was sent when SLEEK began to resend; it does until all of that is acknowledged.
-    sleek_end: Option<u32>,
+    in_flight_bytes: u64,
+    /// Packets beyond `una` that the receiver has.
+    received: u32,
+    /// Packets to send again, and some that were received since.
+    lost: BinaryHeap<Reverse<u32>>,
+    /// No packet below was sent once only and is in flight. First copies leave in order, and so do their timers run out.
+    first_copies: u32,
+    /// Timers of later copies, and some that do not count any more.
+    later_copies: BinaryHeap<Reverse<(Time, u32)>>,
+    sleek: Option<Sleek>,
     /// PSN after the last packet that was sent with AckReq.
     asked: u32,
     max_window: u64,
-    ack_bytes: u64,
+    settings: Sack,
+}
+
+/// Recovery by count.
+#[derive(Clone, Copy, Debug)]
+struct Sleek {
+    /// PSN after what was sent when it began: it lasts until all of that is acknowledged.
+    end: u32,
+    /// Packets below are held for lost already, if they are missing.
+    next: u32,
 }
 
 /// Out of line: go-back-N, which most flows have, does not pay for them.
@@ -54,59 +79,60 @@ impl RequesterRules for Requester {
     fn new(conditions: &Conditions<'_>) -> Option<Requester> {
         let Recovery::Sack(settings) = conditions.recovery() else { return None };
         Some(Requester {
-            received: ReceivedBitmap::default(),
-            lost: BTreeSet::new(),
-            absent_bytes: 0,
             sent: Numbered::default(),
-            sleek_end: None,
+            in_flight_bytes: 0,
+            received: 0,
+            lost: BinaryHeap::new(),
+            first_copies: 0,
+            later_copies: BinaryHeap::new(),
+            sleek: None,
             asked: 0,
             max_window: conditions.max_bdp_bytes + conditions.max_bdp_bytes / 2,
-            ack_bytes: settings.ack_bytes.into(),
+            settings,
         })
     }
 
-    fn headers(&self) -> Transport {
-        Transport::Roce
-    }
-
-    #[inline(never)]
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
-        seq.unacknowledged_bytes() - self.absent_bytes
+    fn in_flight_bytes(&self, _seq: &SendSequence) -> u64 {
+        self.in_flight_bytes
     }
 
     #[inline(never)]
     fn retransmission(&self, seq: &SendSequence) -> Option<u32> {
-        self.lost.first().copied().filter(|_| !seq.stranded)
+        self.lost.peek().map(|Reverse(psn)| *psn).filter(|_| !seq.stranded)
     }
 
     #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
         let resends = self.retransmission(seq).is_some();
         let in_range = resends || seq.next - seq.una < RANGE_MOST;
-        let beyond = (resends && self.sleek_end.is_some()) || self.awaits_no_ack(seq);
-        in_range && (beyond || seq.is_within_window(self.in_flight_bytes(seq)))
+        let beyond = (resends && self.sleek.is_some()) || self.awaits_no_ack(seq);
+        in_range && (beyond || seq.is_within_window(self.in_flight_bytes))
     }
 
     #[inline(never)]
     fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing {
-        let psn = match self.retransmission(seq) {
+        let (psn, copies) = match self.retransmission(seq) {
             Some(psn) => {
-                self.lost.remove(&psn);
-                self.absent_bytes -= size(seq, psn);
-                psn
+                self.lost.pop();
+                (psn, self.sent.get(psn).map_or(1, |sent| sent.copies.saturating_add(1)))
             }
             None => {
                 seq.next += 1;
-                seq.next - 1
+                (seq.next - 1, 1)
             }
         };
-        let copies = self.sent.get(psn).map_or(1, |sent| sent.copies.saturating_add(1));
-        let sent = Sent { at: now, copies };
-        self.sent.set(psn, sent);
-        seq.deadline = seq.deadline.min(sent.due(seq.rto));
+        let bytes = seq.payload_of(psn) as u32;
+        let due = now + time_out(seq.rto, copies);
+        self.sent.set(psn, Sent { due, bytes, copies, state: State::InFlight });
+        self.in_flight_bytes += u64::from(bytes);
+        if copies > 1 {
+            self.later_copies.push(Reverse((due, psn)));
+            self.drop_received();
+        }
+        seq.deadline = seq.deadline.min(due);
         let outgoing = seq.send(psn, |_| true);
-        let room = seq.window_bytes.saturating_sub(self.in_flight_bytes(seq));
-        let waits = room < u64::from(seq.stream.mtu_bytes) || seq.window_bytes < self.ack_bytes;
+        let room = seq.window_bytes.saturating_sub(self.in_flight_bytes);
+        let waits = room < u64::from(seq.stream.mtu_bytes) || seq.window_bytes < u64::from(self.settings.ack_bytes);
         let ends = seq.next >= seq.limit() || seq.stream.end_of(psn) == psn + 1;
         let requests_ack = waits || ends || outgoing.resent;
         if requests_ack {
@@ -118,55 +144,47 @@ impl RequesterRules for Requester {
     #[inline(never)]
     fn on_ack(&mut self, seq: &mut SendSequence, _now: Time, ack: &Ack) -> Progress {
         let before = seq.stream.payload_until(seq.una);
-        self.advance(seq, ack.expected);
-        let mut lost = None;
+        let mut bytes = self.advance(seq, ack.expected);
+        let (mut lost, mut lost_bytes) = (None, 0);
         if let Some(Selective { psn, received }) = ack.selective {
-            let first = Selective::first(ack.expected, psn);
-            (0..64).filter(|bit| received & 1 << bit != 0).for_each(|bit| self.mark(seq, first + bit));
+            let (first, mut bits) = (Selective::first(ack.expected, psn), received);
+            while bits != 0 {
+                bytes += self.mark(seq, first + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
             if ack.nak {
-                lost = self.hold_lost(seq, psn).then_some(Loss::Trimmed);
+                lost_bytes = self.hold_lost(seq, psn);
+                lost = (lost_bytes > 0).then_some(Loss::Trimmed);
             } else {
-                self.mark(seq, psn);
+                bytes += self.mark(seq, psn);
             }
         }
-        if self.counts_on_losses(seq) {
-            lost = lost.or(Some(Loss::Nak));
+        let counted = self.count_losses(seq);
+        if counted > 0 {
+            (lost, lost_bytes) = (lost.or(Some(Loss::Nak)), lost_bytes + counted);
         }
+        self.drop_received();
         if seq.una == seq.next {
             seq.deadline = Time::NEVER;
         }
-        Progress { lost, ..seq.progress(before, false) }
+        Progress { bytes, lost, lost_bytes, ..seq.progress(before, false) }
     }
 
     /// Every packet has a timer of its own; the deadline is not later than the first of them.
     #[inline(never)]
-    fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> bool {
-        seq.deadline = Time::NEVER;
-        let mut any = false;
-        for psn in seq.una..seq.next {
-            let Some(sent) = self.sent.get(psn).filter(|_| self.is_in_flight(psn)) else { continue };
-            let due = sent.due(seq.rto);
-            if due <= now {
-                any |= self.hold_lost(seq, psn);
-            } else {
-                seq.deadline = seq.deadline.min(due);
-            }
-        }
-        any
+    fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> Option<TimedOut> {
+        let first = self.first_due(seq);
+        let lost = first.filter(|(due, _)| *due <= now).map(|(_, psn)| TimedOut { psn, bytes: self.hold_lost(seq, psn) });
+        let next = if lost.is_some() { self.first_due(seq) } else { first };
+        seq.deadline = next.map_or(Time::NEVER, |(due, _)| due);
+        lost
     }
 }
 
-impl Sent {
-    /// When it is held for lost.
-    fn due(&self, rto: Span) -> Time {
-        let doubled = rto * (1 << (self.copies - 1).min(16));
-        self.at + doubled.min(TIMEOUT_MOST.max(rto))
-    }
-}
-
-/// Payload of a packet.
-fn size(seq: &SendSequence, psn: u32) -> u64 {
-    seq.stream.payload_until(psn + 1) - seq.stream.payload_until(psn)
+/// How long a copy of a packet may be on its way.
+fn time_out(rto: Span, copies: u8) -> Span {
+    let doubled = rto * (1 << (copies - 1).min(16));
+    doubled.min(TIMEOUT_MOST.max(rto))
 }
 
 impl Requester {
@@ -174,68 +192,116 @@ impl Requester {
     /// was trimmed. One more packet is then sent, with AckReq.
     fn awaits_no_ack(&self, seq: &SendSequence) -> bool {
         let asked = self.asked > seq.una && self.is_in_flight(self.asked - 1);
-        !asked && self.in_flight_bytes(seq) > 0
+        !asked && self.in_flight_bytes > 0
     }
 
     fn is_in_flight(&self, psn: u32) -> bool {
-        !self.received.contains(psn) && !self.lost.contains(&psn)
+        self.sent.get(psn).is_some_and(|sent| sent.state == State::InFlight)
     }
 
-    /// The receiver has all packets below `expected`.
-    fn advance(&mut self, seq: &mut SendSequence, expected: u32) {
+    /// Changes what is known of a packet. Returns its payload, and what was known before.
+    fn change(&mut self, psn: u32, state: State) -> Option<(u64, State)> {
+        let sent = self.sent.get(psn)?;
+        let bytes = u64::from(sent.bytes);
+        if sent.state == State::InFlight {
+            self.in_flight_bytes -= bytes;
+        }
+        self.sent.set(psn, Sent { state, ..sent });
+        Some((bytes, sent.state))
+    }
+
+    /// The receiver has all packets below `expected`. Returns the payload that it was not known to have.
+    fn advance(&mut self, seq: &mut SendSequence, expected: u32) -> u64 {
         let una = seq.una;
-        if self.absent_bytes > 0 {
-            let absent = (una..expected.min(seq.next)).filter(|psn| !self.is_in_flight(*psn));
-            self.absent_bytes -= absent.map(|psn| size(seq, psn)).sum::<u64>();
+        if !seq.acknowledge(expected) {
+            return 0;
         }
-        if seq.acknowledge(expected) {
-            self.received.forget(una, seq.una);
-            self.lost = self.lost.split_off(&seq.una);
-            self.sent.forget_before(seq.una);
-        }
-    }
-
-    /// The receiver has a packet.
-    fn mark(&mut self, seq: &SendSequence, psn: u32) {
-        if (seq.una + 1..seq.next).contains(&psn) && self.received.insert(seq.una, psn) && !self.lost.remove(&psn) {
-            self.absent_bytes += size(seq, psn);
-        }
-    }
-
-    /// A packet is to be sent again. Returns whether it was in flight.
-    fn hold_lost(&mut self, seq: &SendSequence, psn: u32) -> bool {
-        let was_in_flight = (seq.una..seq.next).contains(&psn) && self.is_in_flight(psn);
-        if was_in_flight {
-            self.lost.insert(psn);
-            self.absent_bytes += size(seq, psn);
-        }
-        was_in_flight
-    }
-
-    /// SLEEK: with a window of packets received beyond the first one missing, what is missing is lost. Returns whether
-    /// that was found now.
-    fn counts_on_losses(&mut self, seq: &SendSequence) -> bool {
-        let mtu_bytes = u64::from(seq.stream.mtu_bytes);
-        let window = seq.window_bytes.min(self.max_window);
-        if self.sleek_end.is_some_and(|end| seq.una >= end) {
-            self.sleek_end = None;
-        }
-        let begins = self.sleek_end.is_none() && {
-            let threshold = (window + window / 2).min(self.max_window).max(FEWEST_PACKETS * mtu_bytes);
-            u64::from(self.received.count()) >= threshold / mtu_bytes
-        };
-        if begins {
-            self.sleek_end = Some(seq.next);
-        }
-        if let Some(end) = self.sleek_end {
-            let until = end.min(seq.una.saturating_add((window / mtu_bytes).max(1) as u32));
-            for psn in seq.una..until {
-                if self.sent.get(psn).is_some_and(|sent| sent.copies == 1) {
-                    self.hold_lost(seq, psn);
-                }
+        let mut bytes = 0;
+        for psn in una..expected {
+            match self.change(psn, State::Received) {
+                Some((_, State::Received)) => self.received -= 1,
+                Some((new, _)) => bytes += new,
+                None => {}
             }
         }
-        begins
+        self.sent.forget_before(seq.una);
+        bytes
+    }
+
+    /// The receiver has a packet. Returns its payload if that was not known.
+    fn mark(&mut self, seq: &SendSequence, psn: u32) -> u64 {
+        if psn <= seq.una {
+            return 0;
+        }
+        match self.change(psn, State::Received) {
+            Some((bytes, before)) if before != State::Received => {
+                self.received += 1;
+                bytes
+            }
+            _ => 0,
+        }
+    }
+
+    /// A packet is to be sent again. Returns its payload if it was in flight.
+    fn hold_lost(&mut self, seq: &SendSequence, psn: u32) -> u64 {
+        if psn < seq.una || !self.is_in_flight(psn) {
+            return 0;
+        }
+        self.lost.push(Reverse(psn));
+        self.change(psn, State::Lost).map_or(0, |(bytes, _)| bytes)
+    }
+
+    /// Keeps the first packet to send again one that is missing.
+    fn drop_received(&mut self) {
+        while let Some(Reverse(psn)) = self.lost.peek()
+            && self.sent.get(*psn).is_none_or(|sent| sent.state != State::Lost)
+        {
+            self.lost.pop();
+        }
+    }
+
+    /// The timer that runs out first, and its packet.
+    fn first_due(&mut self, seq: &SendSequence) -> Option<(Time, u32)> {
+        self.first_copies = self.first_copies.max(seq.una);
+        let first_copy = loop {
+            let Some(sent) = self.sent.get(self.first_copies) else { break None };
+            if sent.copies == 1 && sent.state == State::InFlight {
+                break Some((sent.due, self.first_copies));
+            }
+            self.first_copies += 1;
+        };
+        while let Some(Reverse((due, psn))) = self.later_copies.peek()
+            && self.sent.get(*psn).is_none_or(|sent| sent.due != *due || sent.state != State::InFlight)
+        {
+            self.later_copies.pop();
+        }
+        let later_copy = self.later_copies.peek().map(|Reverse(first)| *first);
+        first_copy.into_iter().chain(later_copy).min()
+    }
+
+    /// SLEEK: with a window of packets received beyond the first one missing, what is missing and was sent once is lost.
+    /// Returns the payload that was found lost now.
+    fn count_losses(&mut self, seq: &SendSequence) -> u64 {
+        let mtu_bytes = u64::from(seq.stream.mtu_bytes);
+        let window = seq.window_bytes.min(self.max_window);
+        if self.sleek.is_some_and(|sleek| seq.una >= sleek.end) {
+            self.sleek = None;
+        }
+        if self.sleek.is_none() && self.settings.sleek {
+            let threshold = (window + window / 2).min(self.max_window).max(FEWEST_PACKETS * mtu_bytes);
+            let begins = u64::from(self.received) >= threshold / mtu_bytes;
+            self.sleek = begins.then_some(Sleek { end: seq.next, next: seq.una });
+        }
+        let Some(Sleek { end, next }) = self.sleek else { return 0 };
+        let until = end.min(seq.una.saturating_add((window / mtu_bytes).max(1) as u32));
+        let mut bytes = 0;
+        for psn in next.max(seq.una)..until {
+            if self.sent.get(psn).is_some_and(|sent| sent.copies == 1) {
+                bytes += self.hold_lost(seq, psn);
+            }
+        }
+        self.sleek = Some(Sleek { end, next: next.max(until) });
+        bytes
     }
 }
 

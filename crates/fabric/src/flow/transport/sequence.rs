@@ -85,6 +85,11 @@ impl SendSequence {
         self.offered = self.stream.add_message(bytes, name, cut);
     }
 
+    /// Payload of a packet.
+    pub(super) fn payload_of(&self, psn: u32) -> u64 {
+        self.stream.payload_until(psn + 1) - self.stream.payload_until(psn)
+    }
+
     /// Returns whether a window admits one more packet over `in_flight` bytes.
     #[inline]
     pub(super) fn is_within_window(&self, in_flight: u64) -> bool {
@@ -155,7 +160,7 @@ impl SendSequence {
     pub(super) fn progress(&self, before: u64, duplicate: bool) -> Progress {
         let acked_bytes = self.stream.payload_until(self.una);
         let sent_bytes = self.stream.payload_until(self.next);
-        Progress { bytes: acked_bytes - before, acked_bytes, sent_bytes, duplicate, lost: None }
+        Progress { bytes: acked_bytes - before, acked_bytes, sent_bytes, duplicate, lost: None, lost_bytes: 0 }
     }
 
     /// Returns the name of the oldest message if it is acknowledged as a whole and was not before.

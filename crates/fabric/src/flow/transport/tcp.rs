@@ -6,7 +6,7 @@
 
 use super::{
     Ack, Answer, Arrival, Conditions, Echo, Outgoing, Progress, ReceiveSequence, ReceivedBitmap, RequesterRules,
-    ResponderRules, SendSequence, Taken, ack_every,
+    ResponderRules, SendSequence, Taken, TimedOut, ack_every,
 };
 use crate::contract::packet::Ecn;
 use crate::contract::scheme::{Format, Resend, Transport};
@@ -30,10 +30,6 @@ impl RequesterRules for Requester {
 
     fn asks_reaction_point(&self) -> bool {
         true
-    }
-
-    fn in_flight_bytes(&self, seq: &SendSequence) -> u64 {
-        seq.unacknowledged_bytes()
     }
 
     fn retransmission(&self, seq: &SendSequence) -> Option<u32> {
@@ -63,8 +59,8 @@ impl RequesterRules for Requester {
     }
 
     /// The reaction point has timers of its own.
-    fn on_timeout(&mut self, _seq: &mut SendSequence, _now: Time) -> bool {
-        false
+    fn on_timeout(&mut self, _seq: &mut SendSequence, _now: Time) -> Option<TimedOut> {
+        None
     }
 
     fn recover(&mut self, seq: &mut SendSequence, resend: Resend) -> bool {

@@ -108,7 +108,7 @@ fn a_timer_runs_while_packets_are_outstanding_and_goes_back() {
     assert_eq!(flow.requester.seq.deadline, us(110), "an ACK that moves restarts it");
     assert_eq!(flow.ack(us(20), 1).bytes, 0);
     assert_eq!(flow.requester.seq.deadline, us(110), "another does not");
-    assert!(flow.requester.on_timeout(us(110)));
+    assert_eq!(flow.requester.on_timeout(us(110)), Some(TimedOut { psn: 1, bytes: 0 }));
     assert_eq!(psns(&flow.send(us(110), 9)), [1, 2]);
     assert_eq!(flow.ack(us(120), 3).acked_bytes, 3000);
     assert_eq!(flow.requester.seq.deadline, Time::NEVER);

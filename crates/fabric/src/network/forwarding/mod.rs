@@ -7,10 +7,12 @@ mod drill;
 mod ecmp;
 mod flowlets;
 mod letflow;
+mod mrc;
 mod oblivious;
 mod pinned;
 mod plb;
 mod reps;
+mod round_robin;
 mod spray;
 #[cfg(test)]
 mod testing;
@@ -121,6 +123,8 @@ rules! {
     Reps(reps::Reps),
     /// Paths that returned unmarked ACKs, else as [`PathRule::Bitmap`].
     Mixed(bitmap::Mixed),
+    /// A set of paths in use, and a reserve for those that lost packets.
+    Mrc(mrc::Mrc),
     /// One path until the flow has been congested on it for some rounds.
     Plb(plb::Plb, settings: PlbSettings),
 }
@@ -131,6 +135,8 @@ rules! {
     Ecmp(ecmp::HashOfPackets),
     /// Any next hop, packet by packet.
     Spray(spray::SprayNextHops),
+    /// Every next hop once per round.
+    RoundRobin(round_robin::RoundRobin),
     /// The shortest queue.
     Adaptive(adaptive::Adaptive, settings: AdaptiveSettings),
     /// The shortest queue of some that are drawn.

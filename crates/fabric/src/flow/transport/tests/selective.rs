@@ -50,8 +50,8 @@ fn run(recovery: Recovery, mishaps: &Mishaps, packets: u32) -> Trace {
         if !requester.seq.is_unfinished() {
             break;
         }
-        if requester.seq.deadline <= now {
-            trace.counts.timeouts += u32::from(requester.on_timeout(now));
+        while requester.seq.deadline <= now {
+            trace.counts.timeouts += u32::from(requester.on_timeout(now).is_some());
         }
         if requester.has_data() && requester.may_send() {
             let Outgoing { psn, resent, requests_ack } = requester.next(now);
@@ -122,7 +122,7 @@ fn irn_has_the_timer_of_go_back_n_in_a_lossless_class() {
 
 /// Selective acknowledgements, with an ACK per packet.
 fn sack(mishaps: Mishaps) -> Trace {
-    run(Recovery::Sack(Sack { ack_bytes: 1000 }), &mishaps, 20)
+    run(Recovery::Sack(Sack { ack_bytes: 1000, sleek: true }), &mishaps, 20)
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_lost_packet_has_a_timer_of_its_own_that_doubles() {
 fn a_window_of_packets_beyond_a_gap_means_a_loss() {
     // One and a half bandwidth-delay products are 19,476 bytes: 19 packets. Packet 24 is the 19th beyond packet 5.
     let mishaps = Mishaps { lost: &[(5, 1)], ..Mishaps::default() };
-    let trace = run(Recovery::Sack(Sack { ack_bytes: 1000 }), &mishaps, 60);
+    let trace = run(Recovery::Sack(Sack { ack_bytes: 1000, sleek: true }), &mishaps, 60);
     assert_eq!((trace.resent, trace.counts.timeouts, trace.counts.duplicates), (vec![(34, 5)], 0, 0));
     // UEC's simulator prints 42 packets for a window of 175,284 bytes and payloads of 4086.
     assert_eq!(175_284 / 4086, 42);
@@ -166,7 +166,7 @@ fn a_window_of_packets_beyond_a_gap_means_a_loss() {
 
 #[test]
 fn packets_share_an_ack_until_one_asks() {
-    let host = HostSettings { recovery: Recovery::Sack(Sack { ack_bytes: 4000 }), ..HostSettings::default() };
+    let host = HostSettings { recovery: Recovery::Sack(Sack { ack_bytes: 4000, sleek: true }), ..HostSettings::default() };
     let mut responder = Responder::new(&Format::default(), &host, Stream::new(40, 1000, 0));
     let mut counts = RecoveryRecord::default();
     let mut receive = |psn, requests_ack, ecn| {
