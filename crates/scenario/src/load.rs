@@ -419,6 +419,7 @@ fn switch_context(classes: &Classes, host: &HostSettings, graph: &Graph, servers
     SwitchContext {
         any_lossless: classes.list.iter().any(|class| class.lossless),
         may_trim: recovery::may_trim(classes, host),
+        lossy_alpha: classes.list.iter().any(|class| !class.lossless && class.alpha.is_some()),
         nic_rate: topology::slowest_host_rate(graph),
         scale_up: servers.has_scale_up(),
     }

@@ -1,7 +1,7 @@
 //! Defaults of a plan: what a scenario gets that sets nothing. Tests and embedding programs write only what differs.
 
 use crate::network::plan::{
-    AckClass, AckPath, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler, NicSettings,
+    AckClass, ActiveSettings, AckPath, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler, NicSettings,
     PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
@@ -61,6 +61,7 @@ impl Default for PfcSettings {
             headroom: Headroom::Auto,
             set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
+            active: ActiveSettings::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! port and class they came in by). A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::buffer::{Admission, Arrival, Egress, Release, drain_bps};
+use crate::buffer::{Admission, Arrival, Egress, Release, drain_share};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, SPREAD, TRANSIT, TableRoute};
 use crate::contract::record::Failure;
 use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
@@ -12,7 +12,7 @@ use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
-    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LinkTypes,
+    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS,
     MARKED_OR_RESUMED, Port, Queue, Storm,
 };
 use crate::node::stacks::Departure;
@@ -34,9 +34,9 @@ pub(crate) enum Admitted {
 struct EgressNow<'a> {
     port: PortId,
     class: u8,
+    packet: &'a Packet,
     queues: &'a Table<QueueId, Queue>,
     ports: &'a Table<PortId, Port>,
-    link_types: &'a LinkTypes,
     classes: usize,
     switch_ports: &'a [PortId],
 }
@@ -46,13 +46,16 @@ impl Egress for EgressNow<'_> {
     fn queue_bytes(&self) -> u64 {
         self.queues[QueueId::of(self.port, self.class, self.classes)].bytes
     }
-    fn drain_bps(&self) -> f64 {
+    fn drain_share(&self) -> f64 {
         let port = &self.ports[self.port];
-        drain_bps(self.link_types.of(port).rate.rate().bps() as f64, port.waiting, port.paused, self.class)
+        drain_share(port.waiting, port.paused, self.class)
     }
     fn busy_queues(&self) -> u32 {
         let busy = |port: &&PortId| self.ports[**port].waiting & (1 << self.class) != 0;
         self.switch_ports.iter().filter(busy).count() as u32
+    }
+    fn psn(&self) -> Option<u32> {
+        (self.packet.kind == Kind::Data).then_some(self.packet.psn)
     }
 }
 
@@ -143,15 +146,16 @@ impl<S: Scheme> Part<S> {
         }
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let arrival = Arrival {
+            now: self.now,
             ingress: usize::from(packet.ingress),
             class: packet.class,
             size_bytes: u64::from(packet.frame_bytes),
             egress: EgressNow {
                 port: egress,
                 class: packet.class,
+                packet,
                 queues: &self.egress.queues,
                 ports: &self.links.ports,
-                link_types: &self.links.link_types,
                 classes: self.classes,
                 switch_ports: ports,
             },
@@ -310,7 +314,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn release(&mut self, switch_id: SwitchId, packet: &Packet) {
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let local = usize::from(packet.ingress);
-        if buffer.release(local, packet.class, u64::from(packet.frame_bytes)) == Release::Resume {
+        if buffer.release(local, packet.class, u64::from(packet.frame_bytes), self.now) == Release::Resume {
             let ingress = ports[local];
             self.ask_resume(ingress, packet.class);
         }
