@@ -372,6 +372,7 @@ impl Scenario {
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
+        check_one_sequence(root, &plan, &schemes)?;
         resolution::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
@@ -481,6 +482,20 @@ fn check_shared_random(
         return Err(error.label(format!("from 1 to {}", u32::MAX)));
     }
     Ok(())
+}
+
+/// One generator for all of a run needs one order of events.
+fn check_one_sequence(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+    let draws = |values: &ParamValues| {
+        let value = |&(param, value): &(&str, &str)| values.get(param).to_string() == value;
+        values.spec().one_sequence.filter(value)
+    };
+    let all = schemes.iter().flat_map(|scheme| std::iter::once(&scheme.values).chain(scheme.values.base()));
+    let Some((param, value)) = all.filter_map(draws).next().filter(|_| plan.model.ties != Ties::Scheduled) else {
+        return Ok(());
+    };
+    let error = root.place_within("scheme", param).error(format!("`{param} = \"{value}\"` draws in the order of events"));
+    Err(error.label("from one generator for the whole run").help("set `model.event_order = \"insertion\"`"))
 }
 
 struct Head {

@@ -14,6 +14,7 @@ mod dctcp;
 mod effect_tests;
 mod fqcn;
 mod hpcc;
+mod hpcc_pint;
 mod mercury;
 pub mod mlcc;
 mod none;
@@ -46,6 +47,7 @@ registry::registry! {
         Dcqcn => dcqcn::Dcqcn,
         Pcn => pcn::Pcn,
         Hpcc => hpcc::Hpcc,
+        HpccPint => hpcc_pint::HpccPint,
         PowerTcp => powertcp::PowerTcp,
         ThetaPowerTcp => powertcp::ThetaPowerTcp,
         Timely => timely::Timely,

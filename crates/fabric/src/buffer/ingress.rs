@@ -101,8 +101,8 @@ pub struct Ingress {
     pub lossless: bool,
     /// The upstream is kept paused.
     pub pausing: bool,
-    /// Its place among those of the switch.
-    pub(super) place: u32,
+    /// Its place among those of the switch, which [`Buffer::new`](super::Buffer::new) sets.
+    pub place: u32,
 }
 
 impl Default for Ingress {

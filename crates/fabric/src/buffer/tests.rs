@@ -216,7 +216,7 @@ fn one_busy_queue_under_abm_is_latched() {
             let [abm, latched] = buffers.each_mut().map(|buffer| buffer.release(0, 0, size, Time::from_us(1)));
             assert_eq!(abm, latched);
             if abm == Release::Resume {
-                buffers.each_mut().map(|buffer| buffer.set_pausing(0, 0, false));
+                buffers.iter_mut().for_each(|buffer| drop(buffer.set_pausing(0, 0, false)));
             }
         }
     }

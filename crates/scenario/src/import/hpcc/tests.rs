@@ -352,7 +352,6 @@ fn priority_groups_become_classes() {
 #[test]
 fn settings_that_cannot_be_had_are_refused() {
     for (line, message) in [
-        ("CC_MODE 10", "HPCC-PINT"),
         ("CC_MODE 2", "CC_MODE 2 is unknown"),
         ("L2_BACK_TO_ZERO 1", "start of a chunk"),
         ("L2_ACK_INTERVAL 0", "L2_ACK_INTERVAL 0"),
