@@ -2,8 +2,9 @@
 //! over the number of busy queues, by the average of its queue instead of the queue itself. Bursts pass, since an
 //! arrival does not change the average.
 //!
-//! The average follows departures and is cut to the queue ([`Active::smooth`](super::active::Active)). What is above it
-//! takes headroom as under [`super::latched`].
+//! The average follows departures and is cut to the queue ([`Active`](super::active::Active)). An ingress above the
+//! threshold takes headroom as under [`super::latched`], and so does one that finds the shared pool full, which the
+//! authors' simulator would let grow.
 
 use super::rule::{Level, ThresholdRule, latch};
 use super::{Arrival, Egress, Ingress, Pools, real};
@@ -22,7 +23,11 @@ impl ThresholdRule for Reverie {
         active.add(place, arrival.size_bytes);
         active.count_average(place);
         let average_bytes = active.average_bytes(place);
-        latch(pools, ingress, arrival.size_bytes, |pools, _| (average_bytes, threshold(pools, place, alpha)))
+        latch(pools, ingress, arrival.size_bytes, |pools, _| {
+            // Where nothing has left, the average is none, and no threshold is below it.
+            let is_full = pools.shared_used > pools.shared_bytes;
+            (if is_full { u64::MAX } else { average_bytes }, threshold(pools, place, alpha))
+        })
     }
 
     fn discharge(pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64, _: Time) {

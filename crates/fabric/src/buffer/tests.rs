@@ -216,7 +216,9 @@ fn one_busy_queue_under_abm_is_latched() {
             let [abm, latched] = buffers.each_mut().map(|buffer| buffer.release(0, 0, size, Time::from_us(1)));
             assert_eq!(abm, latched);
             if abm == Release::Resume {
-                buffers.iter_mut().for_each(|buffer| drop(buffer.set_pausing(0, 0, false)));
+                for buffer in &mut buffers {
+                    buffer.set_pausing(0, 0, false);
+                }
             }
         }
     }
@@ -245,6 +247,16 @@ fn reverie_lets_bursts_pass_and_follows_what_stays() {
         left -= 1;
     }
     assert_eq!((left, quick.ingress(0, 0).bytes), (8, 7_000));
+}
+
+#[test]
+fn reverie_pauses_when_the_pool_is_full_though_nothing_has_left() {
+    let mut buffer = counted(Rule::Reverie, 1, (90_000, 0.125), ActiveSettings::default());
+    for _ in 0..90 {
+        assert_eq!(come(&mut buffer, 0, 1_000, 9, 1), Admission::Stored);
+    }
+    assert_eq!(come(&mut buffer, 0, 1_000, 9, 1), Admission::AboveXoff { rises: true });
+    assert_eq!((buffer.pools().shared_used, buffer.ingress(0, 0).in_headroom), (90_000, 1_000));
 }
 
 #[test]
