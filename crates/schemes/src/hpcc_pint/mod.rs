@@ -323,3 +323,131 @@ impl ReactionPoint for Rp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{configured, flow, queue};
+    use xoff_engine::BitRate;
+
+    fn pint(preset: &str, texts: &[(&str, &str)]) -> HpccPint {
+        configured(&format!("hpcc-pint:{preset}"), texts)
+    }
+
+    /// A packet that leaves a port of 100 Gb/s, with the digest of the hop before it.
+    fn leave(cp: &mut Cp, us: u64, tx_bytes: u64, port_bytes: u64, before: u16) -> u16 {
+        let view = QueueView { tx_bytes, ..QueueView::at(BitRate::from_gbps(100), Time::from_us(us), port_bytes) };
+        let mut stack = IntStack { tag: before, ..IntStack::default() };
+        let mut ecn = xoff_fabric::packet::Ecn::Ect0;
+        let mark = Mark { ecn: &mut ecn, int: Some(&mut stack) };
+        cp.on_dequeue(&view, &PacketFacts::of(1, 1_050), mark, |_, ()| {});
+        assert!(stack.hops().is_empty());
+        stack.tag
+    }
+
+    fn ack<'a>(acked_bytes: u64, sent_bytes: u64, int: &'a IntStack) -> Acked<'a> {
+        Acked { bytes: 1000, acked_bytes, sent_bytes, int: Some(int), ..Acked::default() }
+    }
+
+    fn digest(power: u16) -> IntStack {
+        IntStack { tag: power, ..IntStack::default() }
+    }
+
+    /// T = 10 us: B T is 125,000 B.
+    #[test]
+    fn pint_6_a_port_smooths_its_own_utilisation() {
+        let mut cp = pint("paper", &[]).congestion_point(&queue(100));
+        for (us, sent, queued, utilisation) in [
+            (1_000, 0, 0, 0.0),
+            (1_005, 62_500, 0, 0.5),
+            (1_010, 125_000, 125_000, 1.25),
+            // Of 20 us the half counts.
+            (1_030, 250_000, 0, 0.5),
+        ] {
+            leave(&mut cp, us, sent, queued, 0);
+            let Cp::Exact(point) = &cp else { panic!("a port of the paper") };
+            assert!((point.utilisation - utilisation).abs() < 1e-12, "at {us} us: {}", point.utilisation);
+        }
+    }
+
+    #[test]
+    fn pint_6_a_packet_keeps_the_largest_digest() {
+        for preset in ["paper", "hpcc-ns3"] {
+            let mut cp = pint(preset, &[("log_base", "1.05")]).congestion_point(&queue(100));
+            leave(&mut cp, 1_000, 0, 0, 0);
+            assert_eq!(leave(&mut cp, 1_005, 62_500, 0, 200), 200);
+            let own = leave(&mut cp, 1_010, 125_000, 125_000, 3);
+            assert!((100..150).contains(&own), "{preset}: {own}");
+        }
+    }
+
+    #[test]
+    fn pint_6_a_sender_takes_the_decoded_number_for_u() {
+        let mut rp = pint("paper", &[]).reaction_point(&flow(100, 10));
+        assert_eq!(rp.limits(), Limits { rate_bps: 100e9, window_bytes: 125_000 });
+        // The first ACK only starts a round. 1.05^128 / 512 = 1.00685: W = 125,000 x 0.95 / 1.00685 + 80.
+        for (acked, sent, power, window) in [
+            (1_000, 100_000, 200, 125_000),
+            (101_000, 180_000, 128, 118_023),
+            // Within a round the reference stays; below eta it is the step alone.
+            (102_000, 181_000, 120, 118_103),
+            (103_000, 182_000, 128, 111_440),
+        ] {
+            rp.on_ack(&ack(acked, sent, &digest(power)));
+            assert_eq!(rp.limits().window_bytes, window, "power {power}");
+        }
+    }
+
+    #[test]
+    fn pint_a_share_of_acks_counts() {
+        let mut rp = pint("paper", &[("probability", "0.25")]).reaction_point(&flow(100, 10));
+        let mut changes = 0;
+        for round in 1..2_000 {
+            let before = rp.limits();
+            // Every ACK ends a round, and windows go up and down.
+            let power = if round % 2 == 0 { 100 } else { 140 };
+            rp.on_ack(&ack(round * 1_000, round * 1_000 + 1, &digest(power)));
+            changes += u32::from(rp.limits() != before);
+        }
+        assert!((400..600).contains(&changes), "{changes} of 2,000");
+    }
+
+    #[test]
+    fn pint_ns3_rates_to_the_bit() {
+        let mut rp = pint("hpcc-ns3", &[]).reaction_point(&flow(100, 10));
+        let mut rate = |acked, sent, power| {
+            rp.on_ack(&ack(acked, sent, &digest(power)));
+            (rp.limits().rate_bps as u64, rp.has_decided())
+        };
+        let line = 100_000_000_000;
+        // 1.01^630 / 512 = 1.03085: 100G / (1.03085 / 0.95) + 40M.
+        assert_eq!(rate(1_000, 100_000, 900), (line, false), "the first ACK");
+        assert_eq!(rate(2_000, 101_000, 630), (92_196_947_913, true));
+        assert_eq!(rate(101_000, 180_000, 630), (92_196_947_913, true), "from the same reference");
+        assert_eq!(rate(102_000, 181_000, 630), (85_005_893_266, true));
+        // At least 1 Gb/s.
+        assert_eq!(rate(103_000, 182_000, 1_200), (1_000_000_000, true));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let error = |preset: &str, texts: &[(&str, &str)]| {
+            HpccPint::validation_error(&crate::select(&format!("hpcc-pint:{preset}")).unwrap().with(texts))
+        };
+        assert_eq!([error("paper", &[]), error("hpcc-ns3", &[])], [None, None]);
+        for (preset, texts, part) in [
+            ("hpcc-ns3", ("step", "bytes"), "rate_ai"),
+            ("hpcc-ns3", ("law", "window"), "two simulators"),
+            ("paper", ("arithmetic", "approximate"), "two simulators"),
+            ("paper", ("round_trip", "pair"), "one T"),
+        ] {
+            let said = error(preset, &[texts]).unwrap_or_default();
+            assert!(said.contains(part), "{texts:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_flow_stays_small() {
+        assert!(size_of::<Rp>() <= 16 && size_of::<Cp>() <= 16, "{} and {}", size_of::<Rp>(), size_of::<Cp>());
+    }
+}
