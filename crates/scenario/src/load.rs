@@ -32,7 +32,7 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery};
+use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -490,8 +490,8 @@ fn check_one_sequence(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Res
         let value = |&(param, value): &(&str, &str)| values.get(param).to_string() == value;
         values.spec().one_sequence.filter(value)
     };
-    let all = schemes.iter().flat_map(|scheme| std::iter::once(&scheme.values).chain(scheme.values.base()));
-    let Some((param, value)) = all.filter_map(draws).next().filter(|_| plan.model.ties != Ties::Scheduled) else {
+    let mut all = schemes.iter().flat_map(|scheme| std::iter::once(&scheme.values).chain(scheme.values.base()));
+    let Some((param, value)) = all.find_map(draws).filter(|_| plan.model.ties != Ties::Scheduled) else {
         return Ok(());
     };
     let error = root.place_within("scheme", param).error(format!("`{param} = \"{value}\"` draws in the order of events"));
