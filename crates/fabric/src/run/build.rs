@@ -30,6 +30,7 @@ use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Re
 use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
 
@@ -251,6 +252,7 @@ impl<S: Scheme> Part<S> {
             halted: false,
             compat: Compat {
                 shared_random: shared_random(plan),
+                pfc_frames: BTreeMap::new(),
                 timers: Table::default(),
                 eager: plan.model.ties == Ties::Scheduled,
             },
