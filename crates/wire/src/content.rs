@@ -46,7 +46,9 @@ pub fn telemetry_of(bytes: &[u8], roce: &Roce, multiplier: Option<u64>) -> Optio
         code::TELEMETRY => telemetry_from(content, multiplier),
         code::TELEMETRY_CREDIT => credited_from(content, multiplier),
         code::DIGEST => {
-            Some(IntStack { tag: u16::from_be_bytes(*content.first_chunk()?), ..IntStack::default() })
+            let mut stack = IntStack::default();
+            stack.tag = u16::from_be_bytes(*content.first_chunk()?);
+            Some(stack)
         }
         _ => None,
     }

@@ -337,7 +337,7 @@ mod tests {
     /// A packet that leaves a port of 100 Gb/s, with the digest of the hop before it.
     fn leave(cp: &mut Cp, us: u64, tx_bytes: u64, port_bytes: u64, before: u16) -> u16 {
         let view = QueueView { tx_bytes, ..QueueView::at(BitRate::from_gbps(100), Time::from_us(us), port_bytes) };
-        let mut stack = IntStack { tag: before, ..IntStack::default() };
+        let mut stack = digest(before);
         let mut ecn = xoff_fabric::packet::Ecn::Ect0;
         let mark = Mark { ecn: &mut ecn, int: Some(&mut stack) };
         cp.on_dequeue(&view, &PacketFacts::of(1, 1_050), mark, |_, ()| {});
@@ -350,7 +350,9 @@ mod tests {
     }
 
     fn digest(power: u16) -> IntStack {
-        IntStack { tag: power, ..IntStack::default() }
+        let mut stack = IntStack::default();
+        stack.tag = power;
+        stack
     }
 
     /// T = 10 us: B T is 125,000 B.

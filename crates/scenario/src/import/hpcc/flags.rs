@@ -27,7 +27,9 @@ pub enum Sharing {
 /// What the command line says; defaults are those of the program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Flags {
+    /// `--wien` or `--delayWien`.
     pub power: Option<Power>,
+    /// `--bufalg`
     pub sharing: Sharing,
     /// Share of the free pool for every ingress.
     pub alpha: f64,
