@@ -68,7 +68,7 @@ local f = xoff.fields
 local codes = {
   [1] = "telemetry", [2] = "telemetry and credit", [3] = "time stamp", [4] = "window", [5] = "receiving rate",
   [6] = "fair rate", [7] = "kind of congestion", [8] = "telemetry of a gateway", [9] = "credit and rates",
-  [10] = "congestion region",
+  [10] = "congestion region", [11] = "digest",
 }
 f.selective = ProtoField.uint32("xoff.selective.psn", "Packet of a selective acknowledgement", base.DEC, nil, 0x00ffffff)
 f.received = ProtoField.uint64("xoff.selective.received", "Packets received", base.HEX)
@@ -92,6 +92,7 @@ f.receiving = ProtoField.uint32("xoff.receiving_rate_mbps", "Receiving rate (Mb/
 f.fair = ProtoField.uint32("xoff.fair_rate_mbps", "Fair rate (Mb/s)")
 f.point = ProtoField.uint32("xoff.congestion_point", "Congestion point", base.HEX)
 f.kind = ProtoField.uint8("xoff.kind", "Congestion", base.DEC, { [0] = "undetermined", [1] = "encountered" })
+f.digest = ProtoField.uint16("xoff.digest", "Digest (power of the base)")
 f.degree = ProtoField.uint8("xoff.region.degree", "Degree")
 f.class = ProtoField.uint8("xoff.region.class", "Class")
 f.count = ProtoField.uint16("xoff.region.flows", "Harmful flows")
@@ -152,6 +153,7 @@ local contents = {
     tree:add(f.credit_rate, buffer(2, 4))
     tree:add(f.advertised, buffer(6, 4))
   end },
+  [11] = { 2, function(buffer, tree) tree:add(f.digest, buffer(0, 2)) end },
 }
 
 -- Bytes between BTH and content: RETH where a WRITE begins, AETH in an ACK.

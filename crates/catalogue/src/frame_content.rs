@@ -29,10 +29,15 @@ pub mod code {
     pub const CREDIT: u8 = 9;
     /// RCM's notification to a neighbour.
     pub const REGION: u8 = 10;
+    /// PINT's digest of the busiest hop (2 B).
+    pub const DIGEST: u8 = 11;
 }
 
 /// The reserved bytes of a CNP, where messages begin.
 pub const CNP_BYTES: usize = 16;
+
+/// Of a digest.
+pub const DIGEST_BYTES: usize = 2;
 
 /// Number of bytes of a code's content; `None` for codes that are not listed here.
 pub fn bytes_of(code: u8) -> Option<usize> {
@@ -46,6 +51,7 @@ pub fn bytes_of(code: u8) -> Option<usize> {
         code::GATEWAY_TELEMETRY => Some(CNP_BYTES + TELEMETRY_BYTES),
         code::CREDIT => Some(10),
         code::REGION => Some(6),
+        code::DIGEST => Some(DIGEST_BYTES),
         _ => None,
     }
 }

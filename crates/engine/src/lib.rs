@@ -6,6 +6,7 @@
 
 #![warn(missing_docs)]
 
+pub mod additive_random;
 pub mod event;
 pub mod fifo;
 pub mod fnv;
@@ -21,6 +22,7 @@ pub mod table;
 mod ties;
 pub mod units;
 
+pub use additive_random::SharedAdditive;
 pub use event::{Event, Key};
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;

@@ -12,18 +12,19 @@ use crate::network::Network;
 use crate::point::Point;
 use crate::shaper::Shapers;
 use xoff_engine::{BitRate, Time};
-use xoff_fabric::buffer::{Admission, Arrival, Buffer, Egress as EgressQueue, Release, drain_bps};
+use xoff_fabric::buffer::{Admission, Arrival, Buffer, Egress as EgressQueue, Release, drain_share};
 use xoff_fabric::domain;
-use xoff_fabric::pfc::{self, PauseLoop};
+use xoff_fabric::pfc::{self, NetworkFacts, PauseLoop};
 use xoff_fabric::plan::Signalling;
 use xoff_fabric::record::{ClassReport, Failure, PortReport};
 use xoff_fabric::scheme::{Hooks, Notice, Scheme};
-use xoff_wire::{Seen, decode};
+use xoff_wire::{Roce, RoceKind, Seen, decode};
 
 struct EgressNow<'a> {
     egresses: &'a [Egress],
     egress: usize,
     class: u8,
+    held: &'a QueuedFrame,
 }
 
 impl EgressQueue for EgressNow<'_> {
@@ -33,12 +34,19 @@ impl EgressQueue for EgressNow<'_> {
     fn rate(&self) -> BitRate {
         self.egresses[self.egress].rate.rate()
     }
-    fn drain_bps(&self) -> f64 {
+    fn drain_share(&self) -> f64 {
         let egress = &self.egresses[self.egress];
-        drain_bps(egress.rate.rate().bps() as f64, egress.waiting(), egress.paused, self.class)
+        drain_share(egress.waiting(), egress.paused, self.class)
     }
     fn busy_queues(&self) -> u32 {
         self.egresses.iter().filter(|egress| egress.waiting() & 1 << self.class != 0).count() as u32
+    }
+    fn psn(&self) -> Option<u32> {
+        // Its lower 24 bits, of which the upper are zero at the start of a flow.
+        match &self.held.seen {
+            Seen::Roce(Roce { what: RoceKind::Data { .. }, psn, .. }) => Some(*psn),
+            _ => None,
+        }
     }
 }
 
@@ -70,7 +78,8 @@ impl<S: Scheme> Switch<S> {
         let plan = &network.plan;
         let settings = &plan.switches[usize::from(plan.nodes[node as usize].profile)];
         let ports = network.ports_of(node);
-        let buffer = pfc::buffer(plan, settings, ports.iter().copied(), network.mtu_wire_bytes);
+        let facts = NetworkFacts { max_base_rtt: network.max_base_rtt, mtu_wire_bytes: network.mtu_wire_bytes };
+        let buffer = pfc::buffer(plan, settings, ports.iter().copied(), facts);
         let pause = buffer.paused_alone();
         let points = Point::all(&ports, settings, pause, network, schemes);
         let hooks = points.iter().fold(Hooks::NONE, |hooks, point| hooks.with(point.hooks()));
@@ -165,8 +174,9 @@ impl<S: Scheme> Switch<S> {
 
     /// Takes a frame into the buffer, or drops it. Pauses the upstream when its ingress is full.
     pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &QueuedFrame, context: &mut Context<'_>) -> bool {
-        let queue = EgressNow { egresses: &self.egresses, egress, class };
-        let arrival = Arrival { ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
+        let queue = EgressNow { egresses: &self.egresses, egress, class, held };
+        let arrival =
+            Arrival { now: context.now, ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
         match self.buffer.admit(&arrival) {
             Admission::Stored => true,
             Admission::AboveXoff { rises } => {
@@ -229,7 +239,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     pub(crate) fn release(&mut self, held: &QueuedFrame, class: u8, context: &mut Context<'_>) {
-        if self.buffer.release(held.ingress, class, held.size()) == Release::Resume {
+        if self.buffer.release(held.ingress, class, held.size(), context.now) == Release::Resume {
             self.resume(held.ingress, class, context);
         }
     }

@@ -80,6 +80,8 @@ fn contexts() -> Vec<String> {
         (STAR, "[host]\nrecovery=\"sack\"\n[switch]\ntrim=true\n[[class]]\nname=\"data\"\npriority=3\nlossless=false\n[[class]]\nname=\"control\"\npriority=6"),
         (STAR, "[model]\nrandom_streams=\"shared\"\n[switch.pfc]\nalpha=\"by-speed\""),
         (STAR, TIMED),
+        (STAR, "[switch.pfc]\nthreshold=\"abm\"\nunscheduled=\"longest-bdp\""),
+        (STAR, "[switch.pfc]\nthreshold=\"reverie\""),
         (STAR, CLASSES),
         (STAR, FAULTS),
         (STAR, classes),

@@ -33,7 +33,7 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery};
+use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -375,6 +375,7 @@ impl Scenario {
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
+        check_one_sequence(root, &plan, &schemes)?;
         resolution::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
@@ -422,6 +423,7 @@ fn switch_context(classes: &Classes, host: &HostSettings, graph: &Graph, servers
     SwitchContext {
         any_lossless: classes.list.iter().any(|class| class.lossless),
         may_trim: recovery::may_trim(classes, host),
+        lossy_alpha: classes.list.iter().any(|class| !class.lossless && class.alpha.is_some()),
         nic_rate: topology::slowest_host_rate(graph),
         scale_up: servers.has_scale_up(),
     }
@@ -483,6 +485,21 @@ fn check_shared_random(
         return Err(error.label(format!("from 1 to {}", u32::MAX)));
     }
     Ok(())
+}
+
+/// One generator for all of a run needs one order of events.
+fn check_one_sequence(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+    let draws = |values: &ParamValues| {
+        let value = |&(param, value): &(&str, &str)| values.get(param).to_string() == value;
+        values.spec().one_sequence.filter(value)
+    };
+    let mut all = schemes.iter().flat_map(|scheme| std::iter::once(&scheme.values).chain(scheme.values.base()));
+    let Some((param, value)) = all.find_map(draws).filter(|_| plan.model.ties != Ties::Scheduled) else {
+        return Ok(());
+    };
+    let error =
+        root.place_within("scheme", param).error(format!("`{param} = \"{value}\"` draws in the order of events"));
+    Err(error.label("from one generator for the whole run").help("set `model.event_order = \"insertion\"`"))
 }
 
 struct Head {

@@ -7,9 +7,9 @@ use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::extent;
 use xoff_fabric::plan::{
-    Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Plan, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
-    Thresholds, Watchdog,
+    ActiveSettings, Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model,
+    NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Random, Recovery, ResumeAt, Rule, Service, Signalling,
+    SwitchSettings, Thresholds, Unscheduled, Watchdog,
 };
 use xoff_fabric::route::Routes;
 use xoff_fabric::servers::SCALE_UP_LAYER;
@@ -77,7 +77,9 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
             return Err(row.error(what, format!("two classes have the same {what}")).label("each class needs its own"));
         }
         let of = |service: Service| std::mem::discriminant(&service);
-        let clash = |(_, class, _): &(Text, Class, Option<f64>)| class.service != Service::Strict && of(class.service) != of(service);
+        let clash = |(_, class, _): &(Text, Class, Option<f64>)| {
+            class.service != Service::Strict && of(class.service) != of(service)
+        };
         if service != Service::Strict && read.iter().any(clash) {
             let error = row.error("service", "weighted classes and those served in turn cannot be mixed");
             return Err(error.label("one of both, beside strict classes"));
@@ -129,6 +131,8 @@ pub struct SwitchContext {
     pub any_lossless: bool,
     /// A data class is lossy, and receivers send NACKs of trimmed packets.
     pub may_trim: bool,
+    /// A lossy class is limited to a share of the free buffer.
+    pub lossy_alpha: bool,
     /// The slowest NIC.
     pub nic_rate: BitRate,
     /// Whether servers have switches of their own.
@@ -220,8 +224,14 @@ const RESPONSE_LONGEST: Span = Span::from_ms(1);
 fn read_pfc(table: &mut Table, context: &SwitchContext) -> Result<PfcSettings> {
     let thresholds = match table.choice("threshold", Rule::ALL)? {
         Rule::Static => read_static(table)?,
+        Rule::Reverie if context.lossy_alpha => {
+            let error = table.error("threshold", "`reverie` has no rule for a lossy class with `alpha`");
+            let error = error.label("it would compare an average of each egress queue, which is not modelled");
+            return Err(error.help("give the lossy class a `queue_limit` instead, or use \"abm\""));
+        }
         rule => read_dynamic(table, rule, context)?,
     };
+    let active = read_active(table, thresholds.rule())?;
     let headroom = read_headroom(table)?;
     let set_aside = table.choice("headroom_reserved_per", words::HEADROOM_RESERVED_PER)?;
     let signalling = match table.is("signalling", "timed")? {
@@ -240,7 +250,7 @@ fn read_pfc(table: &mut Table, context: &SwitchContext) -> Result<PfcSettings> {
             Signalling::Timed { pause, refresh, per_arrival, resume }
         }
     };
-    Ok(PfcSettings { thresholds, headroom, set_aside, signalling })
+    Ok(PfcSettings { thresholds, headroom, set_aside, signalling, active })
 }
 
 /// Frame bytes that are left of trimmed packets. Without a class that drops, or without NACKs, nothing may be trimmed.
@@ -290,6 +300,31 @@ fn read_dynamic(table: &mut Table, rule: Rule, context: &SwitchContext) -> Resul
             other => other,
         },
     })
+}
+
+/// What a rule that counts busy queues counts, and how.
+fn read_active(table: &mut Table, rule: Rule) -> Result<ActiveSettings> {
+    let mut active = ActiveSettings::default();
+    if !rule.counts_active() {
+        return Ok(active);
+    }
+    active.saturation_bytes = table.bytes("saturation", 1..=1 << 40)?;
+    active.counting = table.choice("active_queues", words::ACTIVE_QUEUES)?;
+    match rule {
+        Rule::Abm => {
+            let interval = table.interval("drain_interval")?;
+            active.interval = table.not_below("drain_interval", interval, Span::from_ns(100))?;
+            active.unscheduled = match words::UNSCHEDULED.iter().any(|(word, _)| table.text_is("unscheduled", word)) {
+                true => table.choice("unscheduled", words::UNSCHEDULED)?,
+                false => Unscheduled::Bytes(table.bytes("unscheduled", BYTES)?),
+            };
+            if active.unscheduled != Unscheduled::None {
+                active.unscheduled_alpha = table.number("unscheduled_alpha", ALPHA)?;
+            }
+        }
+        _ => active.gamma = table.number("gamma", 0.0..=0.999_999)?,
+    }
+    Ok(active)
 }
 
 fn read_headroom(table: &mut Table) -> Result<Headroom> {

@@ -3,7 +3,7 @@
 
 use crate::param::{ParamKind, ParamSpec, SchemeSpec};
 use crate::registry::find;
-use crate::{Configured, dcqcn, dctcp, hpcc, mlcc, pcn, powertcp, rocc, swift, tcp_newreno, timely};
+use crate::{Configured, dcqcn, dctcp, hpcc, hpcc_pint, mlcc, pcn, powertcp, rocc, swift, tcp_newreno, timely};
 use std::fmt::Debug;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::scheme::*;
@@ -83,6 +83,7 @@ fn every_parameter_of_an_end_to_end_scheme_has_an_effect() {
     check::<dcqcn::Dcqcn>();
     check::<pcn::Pcn>();
     check::<hpcc::Hpcc>();
+    check::<hpcc_pint::HpccPint>();
     check::<powertcp::PowerTcp>();
     check::<powertcp::ThetaPowerTcp>();
     check::<timely::Timely>();

@@ -14,11 +14,12 @@ mod dctcp;
 mod effect_tests;
 mod fqcn;
 mod hpcc;
+mod hpcc_pint;
 mod mercury;
 pub mod mlcc;
 mod none;
-mod nscc;
 mod np_ecn;
+mod nscc;
 mod pacc;
 pub mod parts;
 pub mod pcn;
@@ -47,6 +48,7 @@ registry::registry! {
         Dcqcn => dcqcn::Dcqcn,
         Pcn => pcn::Pcn,
         Hpcc => hpcc::Hpcc,
+        HpccPint => hpcc_pint::HpccPint,
         PowerTcp => powertcp::PowerTcp,
         ThetaPowerTcp => powertcp::ThetaPowerTcp,
         Timely => timely::Timely,

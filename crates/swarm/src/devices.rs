@@ -143,6 +143,36 @@ fn pfc(draw: &mut Draw, network: &Network, mtu_bytes: u64) -> Table {
     pfc
 }
 
+/// Divides thresholds by busy queues in some scenarios whose thresholds are dynamic.
+pub fn busy_queues(draw: &mut Draw, root: &mut Table) {
+    let lossy_alpha = root
+        .get("class")
+        .and_then(Value::as_array)
+        .is_some_and(|rows| rows.iter().any(|row| row.get("alpha").is_some()));
+    let Some(Value::Table(switch)) = root.get_mut("switch") else { return };
+    let Some(Value::Table(pfc)) = switch.get_mut("pfc") else { return };
+    let is_static = pfc.get("threshold").and_then(Value::as_str) == Some("static");
+    if is_static || !draw.one_in(4) {
+        return;
+    }
+    pfc.remove("headroom_rule");
+    let abm = lossy_alpha || draw.one_in(2);
+    set(pfc, "threshold", if abm { "abm" } else { "reverie" });
+    set(pfc, "saturation", bytes(draw.between(1, 60) * 1000));
+    if draw.one_in(3) {
+        set(pfc, "active_queues", "evaluated");
+    }
+    if !abm {
+        set(pfc, "gamma", *draw.pick(&[0.0, 0.5, 0.99, 0.999]));
+        return;
+    }
+    set(pfc, "drain_interval", time(draw.between(1, 60) * US));
+    if draw.one_in(2) {
+        set(pfc, "unscheduled", *draw.pick(&["longest-bdp", "20KB"]));
+        set(pfc, "unscheduled_alpha", *draw.pick(&[1.0, 16.0, 1024.0]));
+    }
+}
+
 fn host(draw: &mut Draw, mtu_bytes: u64) -> Table {
     let mut host = table! { mtu = bytes(mtu_bytes) };
     let mut capped = false;

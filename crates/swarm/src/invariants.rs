@@ -3,7 +3,7 @@
 use crate::Trial;
 use std::collections::BTreeMap;
 use xoff_engine::{Time, TimeResolution};
-use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
+use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, Rule, SetAside, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample, Spread};
 use xoff_fabric::simulation::Simulation;
 use xoff_scenario::budget;
@@ -250,9 +250,11 @@ fn sample_is_possible(sample: &Sample) -> Option<String> {
 /// What a swarm should reach, and whether a run did.
 type Reach = (&'static str, fn(&Trial) -> bool);
 
-const REACHES: [Reach; 20] = [
+const REACHES: [Reach; 22] = [
     ("PAUSE", |trial| trial.world.counters.pause_frames > 0),
     ("timed PAUSE", |trial| trial.world.counters.refresh_frames > 0),
+    ("busy queues under ABM", |trial| pauses_under(trial, Rule::Abm)),
+    ("busy queues under Reverie", |trial| pauses_under(trial, Rule::Reverie)),
     ("marks", |trial| trial.world.counters.marks > 0),
     ("notifications", |trial| trial.world.counters.notifications_sent > 0),
     ("messages of switches", |trial| trial.world.counters.neighbour_messages > 0),
@@ -272,6 +274,11 @@ const REACHES: [Reach; 20] = [
     ("reordered packets", |trial| spread(trial).any(|spread| spread.order.reordered > 0)),
     ("all flows complete", |trial| trial.world.counters.flows_completed == trial.world.counters.flows_started),
 ];
+
+fn pauses_under(trial: &Trial, rule: Rule) -> bool {
+    let settings = &trial.world.plan.switches[0];
+    trial.world.counters.pause_frames > 0 && settings.pfc.thresholds.rule() == rule
+}
 
 fn spread(trial: &Trial) -> impl Iterator<Item = &Spread> {
     trial.world.flows.iter().filter_map(|flow| flow.multipath.spread.as_ref())

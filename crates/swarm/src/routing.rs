@@ -6,8 +6,20 @@ use toml::{Table, Value};
 use xoff_schemes::param::PathSupport;
 
 /// All modes.
-pub const MODES: [&str; 12] =
-    ["ecmp", "spray", "oblivious", "reps", "bitmap", "mixed", "plb", "adaptive", "drill", "round-robin", "mrc", "letflow"];
+pub const MODES: [&str; 12] = [
+    "ecmp",
+    "spray",
+    "oblivious",
+    "reps",
+    "bitmap",
+    "mixed",
+    "plb",
+    "adaptive",
+    "drill",
+    "round-robin",
+    "mrc",
+    "letflow",
+];
 
 /// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.
 pub fn routing(draw: &mut Draw, root: &mut Table) {

@@ -19,6 +19,8 @@ fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bo
     let network = network::network(&mut Draw::new(seed, "swarm network"));
     let devices = devices::devices(&mut Draw::new(seed, "swarm devices"), &network, &mut root);
     let schemes = schemes::schemes(&mut Draw::new(seed, "swarm schemes"), &mut root);
+    schemes::keep_order(&mut root);
+    devices::busy_queues(&mut Draw::new(seed, "swarm busy queues"), &mut root);
     recovery::recovery(&mut Draw::new(seed, "swarm recovery"), &devices, &mut root);
     routing::routing(&mut Draw::new(seed, "swarm routing"), &mut root);
     let draw = &mut Draw::new(seed, "swarm traffic");

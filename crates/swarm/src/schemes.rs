@@ -75,11 +75,34 @@ fn other_value(draw: &mut Draw, param: &ParamSpec) -> Option<Value> {
     }
 }
 
+/// Handles simultaneous events in the order that a scheme of one random sequence needs.
+pub(crate) fn keep_order(root: &mut Table) {
+    let draws = |table: &Table| {
+        let name = table.get("name").and_then(Value::as_str)?;
+        let spec = xoff_schemes::find(name)?;
+        let (param, value) = spec.one_sequence?;
+        let preset = table.get("preset").and_then(Value::as_str).and_then(|preset| spec.preset(preset));
+        let given = table.get(param).and_then(Value::as_str).map(str::to_owned);
+        Some(given.unwrap_or_else(|| spec.values(preset).get(param).to_string()) == value)
+    };
+    if tables(root).into_iter().any(|table| draws(table) == Some(true)) {
+        let model = root.entry("model").or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(model) = model {
+            set(model, "event_order", "insertion");
+        }
+    }
+}
+
 /// Names of the schemes of a scenario, those beneath others as well.
 pub(crate) fn names(root: &Table) -> Vec<&str> {
+    tables(root).into_iter().filter_map(|table| table.get("name")?.as_str()).collect()
+}
+
+/// Tables of the schemes of a scenario, those beneath others as well.
+fn tables(root: &Table) -> Vec<&Table> {
     let mut tables: Vec<&Table> = root.get("scheme").and_then(Value::as_table).into_iter().collect();
     let others = root.get("schemes").and_then(Value::as_table);
     tables.extend(others.into_iter().flat_map(|others| others.values().filter_map(Value::as_table)));
     let bases: Vec<&Table> = tables.iter().filter_map(|table| table.get("base")?.as_table()).collect();
-    tables.into_iter().chain(bases).filter_map(|table| table.get("name")?.as_str()).collect()
+    tables.into_iter().chain(bases).collect()
 }

@@ -45,6 +45,11 @@ pub fn telemetry_of(bytes: &[u8], roce: &Roce, multiplier: Option<u64>) -> Optio
     match roce.code {
         code::TELEMETRY => telemetry_from(content, multiplier),
         code::TELEMETRY_CREDIT => credited_from(content, multiplier),
+        code::DIGEST => {
+            let mut stack = IntStack::default();
+            stack.tag = u16::from_be_bytes(*content.first_chunk()?);
+            Some(stack)
+        }
         _ => None,
     }
 }
@@ -68,6 +73,7 @@ pub fn set_telemetry(
     match roce.code {
         code::TELEMETRY => put(content, &telemetry_in(stack, multiplier))?,
         code::TELEMETRY_CREDIT => put(content, &credited_in(stack, multiplier))?,
+        code::DIGEST => put(content, &stack.tag.to_be_bytes())?,
         _ => return Err(Malformed::Content),
     }
     let length = usize::from(Cursor::new(bytes, roce.ip_at + 2).u16()?);

@@ -8,7 +8,7 @@ use crate::cnm::UNIT_BYTES;
 use crate::headers::*;
 use crate::opcode::{self, ACKNOWLEDGE, CNP, SELECTIVE_BITMAP, SYNDROME_ACK, SYNDROME_NAK};
 use crate::pfc::QUANTUM_BITS;
-use xoff_catalogue::frame_content::{CNP_BYTES, code};
+use xoff_catalogue::frame_content::{CNP_BYTES, DIGEST_BYTES, code};
 use xoff_catalogue::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_in, telemetry_in};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply, SelectiveReply};
@@ -340,6 +340,7 @@ fn data_extension(data: &Data, multiplier: Option<u64>) -> (u8, Vec<u8>) {
             (code::TELEMETRY_CREDIT, credited_in(stack, multiplier).to_vec())
         }
         Some(stack) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
+        Some(stack) if bytes >= DIGEST_BYTES => (code::DIGEST, stack.tag.to_be_bytes().to_vec()),
         None if !data.format.int && bytes >= 8 => (code::STAMP, stamp(data.sent_at)),
         _ => (0, Vec::new()),
     }
@@ -350,6 +351,10 @@ fn reply_extension(reply: &Reply, multiplier: Option<u64>) -> (u8, Vec<u8>) {
     match (&reply.int, &reply.content) {
         (_, Some(content)) => (content.code, content.bytes.clone()),
         (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
+        // Data packets of such a scheme have room for no more than a digest either.
+        (Some(stack), None) if bytes >= DIGEST_BYTES && (reply.format.data_bytes as usize) < TELEMETRY_BYTES => {
+            (code::DIGEST, stack.tag.to_be_bytes().to_vec())
+        }
         (None, None) if !reply.format.int && bytes >= 8 => (code::STAMP, stamp(reply.sent_at)),
         _ => (0, Vec::new()),
     }

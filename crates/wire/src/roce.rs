@@ -168,7 +168,7 @@ fn content_bytes(what: RoceKind, content: u8, rest: usize) -> Result<usize, Malf
     let known = bytes_of(content);
     let held = match what {
         RoceKind::Data { .. } => match content {
-            0 | code::TELEMETRY | code::TELEMETRY_CREDIT | code::STAMP => known,
+            0 | code::TELEMETRY | code::TELEMETRY_CREDIT | code::STAMP | code::DIGEST => known,
             _ => None,
         },
         RoceKind::Ack { .. } | RoceKind::Nak { .. } => Some(rest.max(known.unwrap_or(0))),

@@ -36,6 +36,8 @@ pub struct SchemeSpec {
     pub across_domains: bool,
     /// Its congestion points mark at random, perhaps from [`QueueFacts::shared_random`](xoff_fabric::scheme::QueueFacts).
     pub draws_lots: bool,
+    /// A parameter and its value with which all of a run draw from one generator, in the order of events.
+    pub one_sequence: Option<(&'static str, &'static str)>,
     /// Presets whose values suit ports of one speed.
     pub tuned: &'static [Tuned],
     /// What its reaction point publishes
@@ -107,6 +109,7 @@ impl SchemeSpec {
             across_domains: false,
             tuned: &[],
             draws_lots: false,
+            one_sequence: None,
             variables: &[],
             paths: PathSupport::Any,
         }
@@ -135,6 +138,11 @@ impl SchemeSpec {
     /// Sets [`SchemeSpec::draws_lots`].
     pub const fn drawing_lots(self) -> SchemeSpec {
         SchemeSpec { draws_lots: true, ..self }
+    }
+
+    /// Sets [`SchemeSpec::one_sequence`].
+    pub const fn drawing_in_order(self, param: &'static str, value: &'static str) -> SchemeSpec {
+        SchemeSpec { one_sequence: Some((param, value)), ..self }
     }
 
     /// Sets [`SchemeSpec::paths`].

@@ -1,5 +1,7 @@
 //! State of a buffer: its pools, and what each ingress has stored.
 
+use super::active::Active;
+
 /// Sizes and use of the pools of a buffer, and the settings that all ingresses share.
 #[derive(Clone, Debug, Default)]
 pub struct Pools {
@@ -21,6 +23,8 @@ pub struct Pools {
     pub xon_offset_bytes: u64,
     /// Bytes beyond the reserve below which an ingress is at XON in any case.
     pub xon_floor_bytes: u64,
+    /// What rules count that divide the pool among busy queues.
+    pub active: Option<Box<Active>>,
 }
 
 impl Pools {
@@ -35,6 +39,27 @@ impl Pools {
     pub fn share(&self, alpha: f64) -> u64 {
         // Below 2^63, so that the short conversions do.
         (alpha * real(self.free_bytes())) as i64 as u64
+    }
+
+    /// Takes a packet that leaves off its ingress, headroom first, and off the shared pool.
+    #[inline(always)]
+    pub(super) fn take_off(&mut self, ingress: &mut Ingress, size_bytes: u64) {
+        let before = self.shared_by(ingress);
+        ingress.bytes -= size_bytes;
+        ingress.in_headroom = ingress.in_headroom.saturating_sub(size_bytes);
+        self.shared_used = self.shared_used + self.shared_by(ingress) - before;
+    }
+
+    /// Returns what is counted for a rule that divides the pool among busy queues.
+    #[inline]
+    pub(super) fn active(&self) -> &Active {
+        self.active.as_deref().expect("a rule that counts has something to count in")
+    }
+
+    /// Returns the same to change it.
+    #[inline]
+    pub(super) fn active_mut(&mut self) -> &mut Active {
+        self.active.as_deref_mut().expect("a rule that counts has something to count in")
     }
 
     /// Returns the bytes of an ingress beyond headroom and reserve: its use of the shared pool.
@@ -76,6 +101,8 @@ pub struct Ingress {
     pub lossless: bool,
     /// The upstream is kept paused.
     pub pausing: bool,
+    /// Its place among those of the switch, which [`Buffer::new`](super::Buffer::new) sets.
+    pub place: u32,
 }
 
 impl Default for Ingress {
@@ -92,6 +119,7 @@ impl Default for Ingress {
             lowest_xoff: u64::MAX,
             lossless: true,
             pausing: false,
+            place: 0,
         }
     }
 }
@@ -101,6 +129,12 @@ impl Ingress {
     pub(super) fn store(&mut self, size_bytes: u64) {
         self.bytes += size_bytes;
         self.peak_bytes = self.peak_bytes.max(self.bytes);
+    }
+
+    /// Returns whether headroom is in use and has no room for a packet of this size.
+    #[inline(always)]
+    pub(super) fn lacks_headroom(&self, size_bytes: u64) -> bool {
+        self.in_headroom > 0 && self.in_headroom + size_bytes > self.headroom_bytes
     }
 
     /// Charges a packet to headroom, whatever its limit.

@@ -4,7 +4,7 @@
 //! The threshold is that of the pool with the packet in it, so it is lower by alpha times its size than under
 //! [`super::dynamic`].
 
-use super::rule::{Level, ThresholdRule};
+use super::rule::{Level, ThresholdRule, latch};
 use super::{Arrival, Egress, Ingress, Pools};
 
 pub(super) struct Latched;
@@ -20,23 +20,9 @@ impl ThresholdRule for Latched {
 #[cold]
 #[inline(never)]
 fn charge(pools: &mut Pools, ingress: &mut Ingress, size: u64) -> Option<Level> {
-    if ingress.in_headroom > 0 {
-        if ingress.in_headroom + size > ingress.headroom_bytes {
-            return None;
-        }
-        ingress.charge_headroom(size);
-        return Some(Level { above: true, rises: false });
+    if ingress.lacks_headroom(size) {
+        return None;
     }
-    let used = (ingress.bytes + size).saturating_sub(pools.reserve_bytes);
-    let before = pools.shared_by(ingress);
-    pools.shared_used += used - before;
-    let threshold = pools.share(ingress.alpha);
-    ingress.lowest_xoff = ingress.lowest_xoff.min(threshold + pools.reserve_bytes);
-    let above = used > threshold;
-    if above {
-        pools.shared_used -= used - before;
-        // The first packet may be larger than the headroom.
-        ingress.charge_headroom(size);
-    }
-    Some(Level { above, rises: above })
+    let alpha = ingress.alpha;
+    latch(pools, ingress, size, |pools, used| (used, pools.share(alpha)))
 }

@@ -6,12 +6,14 @@
 //!
 //! A rule is a file with a `ThresholdRule` and a line of `rules!`; `[switch.pfc] threshold` takes its name.
 
+mod active;
 mod ingress;
 mod rule;
 #[cfg(test)]
 mod tests;
 
 use crate::contract::record::{ClassReport, LosslessDrop};
+pub use active::{Active, ActiveSettings, Counting, Unscheduled};
 pub use ingress::{Ingress, Pools, real};
 pub use rule::paused_alone;
 use rule::{Level, ThresholdRule, rules};
@@ -24,11 +26,17 @@ rules! {
     Dynamic = "dynamic" in dynamic;
     /// Dynamic, and an ingress that uses headroom continues to until its headroom is empty.
     Latched = "latched" in latched;
+    /// Latched, with thresholds divided by the number of busy queues and scaled by their drain rates.
+    Abm = "abm" in abm;
+    /// Latched, with thresholds divided by the number of busy queues and compared with an average of the queue.
+    Reverie = "reverie" in reverie;
 }
 
 /// A packet that asks for room.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<E> {
+    /// When it comes.
+    pub now: Time,
     /// Number of the port at its switch by which the packet came in.
     pub ingress: usize,
     /// Class, by its place in the plan.
@@ -39,23 +47,25 @@ pub struct Arrival<E> {
     pub egress: E,
 }
 
-/// State of the egress queue of an arrival, computed only if the rule reads it.
+/// The arrival and the state of its egress queue, computed only if the rule reads it.
 pub trait Egress {
     /// Bytes that wait in the queue.
     fn queue_bytes(&self) -> u64;
     /// Rate of the port.
     fn rate(&self) -> BitRate;
-    /// Rate at which the queue drains, in bit/s: see [`drain_bps`].
-    fn drain_bps(&self) -> f64;
+    /// Share of the link's rate at which the queue drains: see [`drain_share`].
+    fn drain_share(&self) -> f64;
     /// Number of egress queues of this class at the switch that hold packets.
     fn busy_queues(&self) -> u32;
+    /// Number of a data packet in its flow; `None` for all others, and where it is not known.
+    fn psn(&self) -> Option<u32>;
 }
 
-/// Drain rate of the queue of `class` at a port: the link's rate divided by the number of classes that could send now;
-/// zero while the class is paused. Bits of `waiting` and `paused` are classes.
-pub fn drain_bps(link_bps: f64, waiting: u8, paused: u8, class: u8) -> f64 {
+/// Share of a link at which the queue of `class` drains: one over the number of classes that could send now; zero while
+/// the class is paused. Bits of `waiting` and `paused` are classes.
+pub fn drain_share(waiting: u8, paused: u8, class: u8) -> f64 {
     let own = 1 << class;
-    if paused & own != 0 { 0.0 } else { link_bps / f64::from(((waiting | own) & !paused).count_ones()) }
+    if paused & own != 0 { 0.0 } else { 1.0 / f64::from(((waiting | own) & !paused).count_ones()) }
 }
 
 /// Outcome of [`Buffer::admit`].
@@ -118,7 +128,9 @@ pub struct Buffer {
 
 impl Buffer {
     /// An empty buffer; `ingresses` go by local port, then class, and `limits` by class.
-    pub fn new(rule: Rule, pools: Pools, ingresses: Vec<Ingress>, limits: Vec<QueueLimit>) -> Buffer {
+    pub fn new(rule: Rule, pools: Pools, mut ingresses: Vec<Ingress>, limits: Vec<QueueLimit>) -> Buffer {
+        debug_assert_eq!(rule.counts_active(), pools.active.is_some());
+        (0..).zip(&mut ingresses).for_each(|(place, ingress)| ingress.place = place);
         Buffer { rule, pools, classes: limits.len(), ingresses: ingresses.into(), limits: limits.into() }
     }
 
@@ -178,12 +190,12 @@ impl Buffer {
     #[cold]
     #[inline(never)]
     fn admit_lossy<E: Egress>(&mut self, place: usize, arrival: &Arrival<E>, longest: u64) -> Admission {
-        let (size, queue_bytes) = (arrival.size_bytes, arrival.egress.queue_bytes());
-        let pooled = self.is_pooled();
-        let (pools, limit) = (&mut self.pools, self.limits[usize::from(arrival.class)]);
+        let (pooled, size) = (self.is_pooled(), arrival.size_bytes);
+        let (rule, pools, limit) = (self.rule, &mut self.pools, self.limits[usize::from(arrival.class)]);
         let free = if pooled { pools.free_bytes() } else { pools.lossy_bytes.saturating_sub(pools.lossy_used) };
-        let longest = limit.alpha.map_or(longest, |alpha| longest.min((alpha * real(free)) as u64));
-        if queue_bytes + size > longest
+        let share = |alpha| rule.lossy_threshold(free, alpha, &arrival.egress);
+        let longest = limit.alpha.map_or(longest, |alpha| longest.min(share(alpha)));
+        if arrival.egress.queue_bytes() + size > longest
             || pools.lossy_used + size > pools.lossy_bytes
             || pools.used_bytes + size > pools.bytes
             // Lossy packets may take the shared pool, never what lossless classes were promised.
@@ -202,7 +214,7 @@ impl Buffer {
 
     /// Frees the bytes of a packet that has left.
     #[inline]
-    pub fn release(&mut self, local: usize, class: u8, size_bytes: u64) -> Release {
+    pub fn release(&mut self, local: usize, class: u8, size_bytes: u64, now: Time) -> Release {
         let place = self.place(local, class);
         let (pools, ingress) = (&mut self.pools, &mut self.ingresses[place]);
         debug_assert!(ingress.bytes >= size_bytes && pools.used_bytes >= size_bytes, "more freed than stored");
@@ -215,7 +227,7 @@ impl Buffer {
             }
             return Release::Quiet;
         }
-        self.rule.discharge(pools, ingress, size_bytes);
+        self.rule.discharge(pools, ingress, size_bytes, now);
         if ingress.pausing && self.rule.is_at_xon(pools, ingress) { Release::Resume } else { Release::Quiet }
     }
 

@@ -1,6 +1,7 @@
 //! What a threshold rule is, and the macro that writes their enum.
 
-use super::{Arrival, Egress, Ingress, Pools};
+use super::{Arrival, Egress, Ingress, Pools, real};
+use xoff_engine::Time;
 
 /// Level of an ingress once a packet is charged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,8 @@ pub struct Level {
 pub(crate) trait ThresholdRule {
     /// Whether packets are charged to the shared pool, so that thresholds move with it.
     const POOLED: bool = true;
+    /// Whether it reads [`Active`](super::active::Active) of the pools.
+    const COUNTS_ACTIVE: bool = false;
 
     /// Charges a packet that fits the buffer; `None` if the ingress has no room. The caller counts the packet's bytes
     /// in the ingress and in the buffer.
@@ -23,11 +26,8 @@ pub(crate) trait ThresholdRule {
 
     /// Takes a packet that leaves off the ingress and the pool; headroom is emptied first.
     #[inline(always)]
-    fn discharge(pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64) {
-        let before = pools.shared_by(ingress);
-        ingress.bytes -= size_bytes;
-        ingress.in_headroom = ingress.in_headroom.saturating_sub(size_bytes);
-        pools.shared_used = pools.shared_used + pools.shared_by(ingress) - before;
+    fn discharge(pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64, _now: Time) {
+        pools.take_off(ingress, size_bytes);
     }
 
     /// Returns whether the ingress is above XOFF.
@@ -40,19 +40,57 @@ pub(crate) trait ThresholdRule {
     #[inline]
     fn is_at_xon(pools: &Pools, ingress: &Ingress) -> bool {
         let used = pools.shared_by(ingress);
-        let low = used < pools.xon_floor_bytes || used + pools.xon_offset_bytes <= pools.share(ingress.alpha);
+        let low = used < pools.xon_floor_bytes || used + pools.xon_offset_bytes <= Self::threshold(pools, ingress);
         ingress.in_headroom == 0 && low
+    }
+
+    /// Returns what the ingress may use of the shared pool now.
+    #[inline(always)]
+    fn threshold(pools: &Pools, ingress: &Ingress) -> u64 {
+        pools.share(ingress.alpha)
+    }
+
+    /// Returns the longest egress queue of a lossy class with this alpha, while so much of the pool is free.
+    fn lossy_threshold<E: Egress>(free_bytes: u64, alpha: f64, _egress: &E) -> u64 {
+        (alpha * real(free_bytes)) as u64
     }
 
     /// Returns the bytes above which the ingress would pause its upstream now.
     fn xoff(pools: &Pools, ingress: &Ingress) -> u64 {
-        pools.reserve_bytes + pools.share(ingress.alpha)
+        pools.reserve_bytes + Self::threshold(pools, ingress)
     }
 
     /// Returns what the ingress holds when it pauses its upstream, alone in the buffer.
     fn paused_alone(pools: &Pools, ingress: &Ingress) -> u64 {
         paused_alone(pools.shared_bytes, ingress.alpha, pools.reserve_bytes)
     }
+}
+
+/// Charges a packet as rules do whose headroom, once used, takes all that follows until it is empty. There must be room
+/// in it. `level` gives what is compared, by the ingress's use of the pool with the packet in it, and the threshold.
+#[inline(always)]
+pub(super) fn latch(
+    pools: &mut Pools,
+    ingress: &mut Ingress,
+    size: u64,
+    level: impl FnOnce(&Pools, u64) -> (u64, u64),
+) -> Option<Level> {
+    if ingress.in_headroom > 0 {
+        ingress.charge_headroom(size);
+        return Some(Level { above: true, rises: false });
+    }
+    let used = (ingress.bytes + size).saturating_sub(pools.reserve_bytes);
+    let before = pools.shared_by(ingress);
+    pools.shared_used += used - before;
+    let (compared, threshold) = level(pools, used);
+    ingress.lowest_xoff = ingress.lowest_xoff.min(threshold + pools.reserve_bytes);
+    let above = compared > threshold;
+    if above {
+        pools.shared_used -= used - before;
+        // The first packet may be larger than the headroom.
+        ingress.charge_headroom(size);
+    }
+    Some(Level { above, rises: above })
 }
 
 /// Returns what an ingress with a dynamic threshold holds when it pauses its upstream, alone in the buffer: its use of
@@ -91,6 +129,17 @@ macro_rules! rules {
                     $(Rule::$variant => $file::$variant::POOLED,)*
                 }
             }
+            /// Whether it counts busy queues.
+            pub const fn counts_active(self) -> bool {
+                match self {
+                    $(Rule::$variant => $file::$variant::COUNTS_ACTIVE,)*
+                }
+            }
+            fn lossy_threshold<E: Egress>(self, free_bytes: u64, alpha: f64, egress: &E) -> u64 {
+                match self {
+                    $(Rule::$variant => $file::$variant::lossy_threshold(free_bytes, alpha, egress),)*
+                }
+            }
             #[inline(always)]
             fn charge<E: Egress>(
                 self,
@@ -103,9 +152,9 @@ macro_rules! rules {
                 }
             }
             #[inline(always)]
-            fn discharge(self, pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64) {
+            fn discharge(self, pools: &mut Pools, ingress: &mut Ingress, size_bytes: u64, now: Time) {
                 match self {
-                    $(Rule::$variant => $file::$variant::discharge(pools, ingress, size_bytes),)*
+                    $(Rule::$variant => $file::$variant::discharge(pools, ingress, size_bytes, now),)*
                 }
             }
             #[inline]

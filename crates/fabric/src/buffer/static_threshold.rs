@@ -2,6 +2,7 @@
 
 use super::rule::{Level, ThresholdRule};
 use super::{Arrival, Egress, Ingress, Pools};
+use xoff_engine::Time;
 
 pub(super) struct Static;
 
@@ -15,7 +16,7 @@ impl ThresholdRule for Static {
     }
 
     #[inline(always)]
-    fn discharge(_: &mut Pools, ingress: &mut Ingress, size_bytes: u64) {
+    fn discharge(_: &mut Pools, ingress: &mut Ingress, size_bytes: u64, _: Time) {
         ingress.bytes -= size_bytes;
     }
 

@@ -1,8 +1,9 @@
 //! Defaults of a plan: what a scenario gets that sets nothing. Tests and embedding programs write only what differs.
 
 use crate::network::plan::{
-    AckClass, AckPath, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler, NicSettings,
-    PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings, Thresholds,
+    AckClass, AckPath, ActiveSettings, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler,
+    NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings,
+    Thresholds,
 };
 use xoff_engine::{Span, Time};
 
@@ -36,7 +37,14 @@ impl Default for Classes {
 impl Default for Class {
     /// Lossless data in priority 3.
     fn default() -> Self {
-        Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None, queue_time: None, alpha: None }
+        Class {
+            priority: 3,
+            lossless: true,
+            service: Service::Strict,
+            queue_limit_bytes: None,
+            queue_time: None,
+            alpha: None,
+        }
     }
 }
 
@@ -61,6 +69,7 @@ impl Default for PfcSettings {
             headroom: Headroom::Auto,
             set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
+            active: ActiveSettings::default(),
         }
     }
 }

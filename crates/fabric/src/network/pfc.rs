@@ -1,7 +1,7 @@
 //! PFC arithmetic: headroom, thresholds and pause quanta.
 
 pub use crate::buffer::paused_alone;
-use crate::buffer::{self, Buffer, Pools, QueueLimit};
+use crate::buffer::{self, Active, Buffer, Pools, QueueLimit, Unscheduled};
 use crate::contract::scheme::{Format, Transport};
 use crate::network::plan::{
     Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SwitchSettings,
@@ -184,9 +184,24 @@ pub fn set_aside(plan: &Plan, settings: &PfcSettings, ingress: &Ingress) -> u64 
     settings.set_aside.times(lossless) * (ingress.headroom_bytes + ingress.promised_bytes)
 }
 
-/// Returns the empty buffer of a switch with these settings and ports; `mtu_wire_bytes` is the largest packet of the run.
-pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item = u32>, mtu_wire_bytes: u32) -> Buffer {
-    let mut reserved = 0;
+/// What the buffer of a switch depends on beside its own settings and ports.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkFacts {
+    /// The longest base round trip.
+    pub max_base_rtt: Span,
+    /// Wire size of the largest packet of the run.
+    pub mtu_wire_bytes: u32,
+}
+
+/// Returns the empty buffer of a switch with these settings and ports.
+pub fn buffer(
+    plan: &Plan,
+    settings: &SwitchSettings,
+    ports: impl Iterator<Item = u32> + Clone,
+    network: NetworkFacts,
+) -> Buffer {
+    let (mut reserved, mtu_wire_bytes) = (0, network.mtu_wire_bytes);
+    let port_bps = ports.clone().map(|port| plan.direction(port).rate.bps());
     let mut ingresses = Vec::with_capacity(ports.size_hint().0 * plan.classes.list.len());
     // Ports in a row are mostly alike.
     let mut latest: Option<(PauseLoop, Ingress)> = None;
@@ -216,6 +231,10 @@ pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item 
         bytes: settings.buffer_bytes,
         shared_bytes,
         lossy_bytes: lossy_bytes(shared_bytes, settings.buffer_bytes),
+        active: settings.pfc.thresholds.rule().counts_active().then(|| {
+            let unscheduled = unscheduled_packets(plan, settings.pfc.active.unscheduled, network.max_base_rtt);
+            Box::new(Active::new(settings.pfc.active, port_bps, plan.classes.list.len(), unscheduled))
+        }),
         ..Pools::default()
     };
     if let Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, resume_below_bytes, .. } = settings.pfc.thresholds
@@ -225,6 +244,18 @@ pub fn buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item 
         pools.xon_floor_bytes = resume_below_bytes;
     }
     Buffer::new(settings.pfc.thresholds.rule(), pools, ingresses, plan.classes.list.iter().map(limit).collect())
+}
+
+/// Packets at the start of a flow that count as unscheduled: those with no more than so much payload before them.
+fn unscheduled_packets(plan: &Plan, unscheduled: Unscheduled, max_base_rtt: Span) -> u32 {
+    let line = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(|link| link.a_to_b.rate).max();
+    let bytes = match (unscheduled, line) {
+        (Unscheduled::None, _) | (_, None) => return 0,
+        (Unscheduled::Bytes(bytes), _) => bytes,
+        (Unscheduled::LongestBdp, Some(line)) => line.bytes_in(max_base_rtt),
+    };
+    let mtu = plan.hosts.iter().map(|host| host.mtu_bytes).min().unwrap_or(1000);
+    u32::try_from(bytes / u64::from(mtu.max(1)) + 1).unwrap_or(u32::MAX)
 }
 
 /// What lossy traffic may take of a buffer of which so much is shared: never what lossless classes were promised; where

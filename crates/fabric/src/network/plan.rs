@@ -3,7 +3,7 @@
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
-pub use crate::buffer::Rule;
+pub use crate::buffer::{ActiveSettings, Counting, Rule, Unscheduled};
 pub use crate::network::forwarding::{
     AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie,
 };
@@ -301,6 +301,8 @@ pub struct PfcSettings {
     pub set_aside: SetAside,
     /// How long a PAUSE holds.
     pub signalling: Signalling,
+    /// Of rules that count busy queues.
+    pub active: ActiveSettings,
 }
 
 /// When an ingress queue (port, class) asks its upstream to stop.

@@ -6,6 +6,7 @@ use crate::contract::scheme::{Scheme, TIMERS};
 use crate::id::{PortId, QueueId, SenderId};
 use crate::node::port::{FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS};
 use crate::part::Part;
+use std::collections::{BTreeMap, VecDeque};
 use xoff_engine::{SharedRandom, Table, Time};
 
 /// State that only rules of other simulators need: order of scheduling at one instant, one random stream for all.
@@ -13,6 +14,8 @@ pub(crate) struct Compat {
     /// Events of one instant happen in the order of their scheduling: each transmission ends in an event of its own.
     pub(crate) eager: bool,
     pub(crate) shared_random: Option<SharedRandom>,
+    /// PFC frames that wait for their port, each with the class and whether it pauses: every decision has its own.
+    pub(crate) pfc_frames: BTreeMap<PortId, VecDeque<(u8, bool)>>,
     /// Timers of each sender that have an event, where events go by the order of their scheduling.
     pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
 }

@@ -19,6 +19,7 @@ impl<S: Scheme> Part<S> {
         if self.links.ports[port_id].has(AT_HOST) {
             return None;
         }
+        self.compat.pfc_frames.remove(&port_id);
         for class in 0..self.classes as u8 {
             if self.buffer_of(port_id).starts_paused(usize::from(self.local(port_id)), class) {
                 self.set_pausing(port_id, class, true);
@@ -62,6 +63,7 @@ impl<S: Scheme> Part<S> {
         let frames = self.watch.frames_mut(port);
         (frames.advertised, frames.heard) = (0, 0);
         self.links.ports[port].pfc_due = 0;
+        self.compat.pfc_frames.remove(&port);
         if !self.links.ports[port].has(AT_HOST) {
             for class in 0..self.classes as u8 {
                 self.set_pausing(port, class, false);

@@ -10,6 +10,7 @@ use crate::node::port::{AT_HOST, CHECKS, DOWN, HAS_SHAPED_WAITERS, MARKED_OR_RES
 use crate::node::switch::PfcCheck;
 use crate::node::watch::Order;
 use crate::part::{Part, kind};
+use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 
 impl<S: Scheme> Part<S> {
@@ -84,6 +85,11 @@ impl<S: Scheme> Part<S> {
         if let Some(shared_random) = &self.compat.shared_random {
             shared_random.skip();
         }
+        let on_off = self.switches[self.links.ports[port_id].switch()].signalling == Signalling::OnOff;
+        if self.compat.eager && on_off {
+            let pause = self.ingress(port_id, class).pausing;
+            self.compat.pfc_frames.entry(port_id).or_default().push_back((class, pause));
+        }
         self.links.ports[port_id].pfc_due |= 1 << class;
         self.expect_free(port_id);
     }
@@ -103,10 +109,17 @@ impl<S: Scheme> Part<S> {
             true => Signalling::OnOff,
             false => self.switches[self.links.ports[switch_port].switch()].signalling,
         };
+        let waiting = self.compat.pfc_frames.get_mut(&port_id);
+        let next = waiting.and_then(VecDeque::pop_front);
+        let more = self.compat.pfc_frames.get(&port_id).is_some_and(|frames| !frames.is_empty());
         let port = &mut self.links.ports[port_id];
         let mut due = std::mem::take(&mut port.pfc_due);
         let mut on = 0u8;
-        if port.has(AT_HOST) {
+        if let Some((class, pause)) = next {
+            (due, on) = (1 << class, u8::from(pause) << class);
+            // What else waits has frames of its own.
+            port.pfc_due = if more { due } else { 0 };
+        } else if port.has(AT_HOST) {
             on = self.hosts[port.host()].storm & due;
         } else {
             for class in 0..self.classes as u8 {

@@ -4,7 +4,7 @@
 //! port and class they came in by). A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::buffer::{Admission, Arrival, Egress, Release, drain_bps};
+use crate::buffer::{Admission, Arrival, Egress, Release, drain_share};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, SPREAD, TRANSIT, TableRoute};
 use crate::contract::record::Failure;
 use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
@@ -34,6 +34,7 @@ pub(crate) enum Admitted {
 struct EgressNow<'a> {
     port: PortId,
     class: u8,
+    packet: &'a Packet,
     queues: &'a Table<QueueId, Queue>,
     ports: &'a Table<PortId, Port>,
     link_types: &'a LinkTypes,
@@ -49,13 +50,16 @@ impl Egress for EgressNow<'_> {
     fn rate(&self) -> BitRate {
         self.link_types.of(&self.ports[self.port]).rate.rate()
     }
-    fn drain_bps(&self) -> f64 {
+    fn drain_share(&self) -> f64 {
         let port = &self.ports[self.port];
-        drain_bps(self.link_types.of(port).rate.rate().bps() as f64, port.waiting, port.paused, self.class)
+        drain_share(port.waiting, port.paused, self.class)
     }
     fn busy_queues(&self) -> u32 {
         let busy = |port: &&PortId| self.ports[**port].waiting & (1 << self.class) != 0;
         self.switch_ports.iter().filter(busy).count() as u32
+    }
+    fn psn(&self) -> Option<u32> {
+        (self.packet.kind == Kind::Data).then_some(self.packet.psn)
     }
 }
 
@@ -146,12 +150,14 @@ impl<S: Scheme> Part<S> {
         }
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let arrival = Arrival {
+            now: self.now,
             ingress: usize::from(packet.ingress),
             class: packet.class,
             size_bytes: u64::from(packet.frame_bytes),
             egress: EgressNow {
                 port: egress,
                 class: packet.class,
+                packet,
                 queues: &self.egress.queues,
                 ports: &self.links.ports,
                 link_types: &self.links.link_types,
@@ -313,7 +319,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn release(&mut self, switch_id: SwitchId, packet: &Packet) {
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let local = usize::from(packet.ingress);
-        if buffer.release(local, packet.class, u64::from(packet.frame_bytes)) == Release::Resume {
+        if buffer.release(local, packet.class, u64::from(packet.frame_bytes), self.now) == Release::Resume {
             let ingress = ports[local];
             self.ask_resume(ingress, packet.class);
         }

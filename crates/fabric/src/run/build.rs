@@ -8,7 +8,7 @@ use crate::id::{CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::domain;
 use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
-use crate::network::pfc::{self, largest_wire_bytes};
+use crate::network::pfc::{self, NetworkFacts, largest_wire_bytes};
 use crate::network::plan::{
     BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer,
 };
@@ -30,6 +30,7 @@ use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Re
 use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
 
@@ -42,13 +43,6 @@ const MANY_PARTS: usize = 64;
 /// What the queues of a port add to the identifier of a path.
 fn names_in_path(port: u32, classes: usize) -> impl Iterator<Item = u16> {
     (0..classes as u8).map(move |class| name_in_path(queue_number(port, class, 0)))
-}
-
-/// What congestion points are told of the network.
-#[derive(Clone, Copy)]
-struct NetworkFacts {
-    max_base_rtt: Span,
-    mtu_wire_bytes: u32,
 }
 
 /// Of the telemetry that is kept: where packets of several schemes meet, that of any of them.
@@ -228,7 +222,8 @@ impl<S: Scheme> Part<S> {
         let names = &layout.names_of[usize::from(number)];
         let (ports, classes) = (names.len(), plan.classes.list.len());
         let mtu_wire_bytes = largest_wire_bytes(plan, formats);
-        let (hosts, switches) = new_nodes(plan, routes, layout, number, mtu_wire_bytes);
+        let network = NetworkFacts { max_base_rtt, mtu_wire_bytes };
+        let (hosts, switches) = new_nodes(plan, routes, layout, number, network);
         let services = || plan.classes.list.iter().map(|class| class.service);
         let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
         let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
@@ -257,6 +252,7 @@ impl<S: Scheme> Part<S> {
             halted: false,
             compat: Compat {
                 shared_random: shared_random(plan),
+                pfc_frames: BTreeMap::new(),
                 timers: Table::default(),
                 eager: plan.model.ties == Ties::Scheduled,
             },
@@ -305,7 +301,7 @@ impl<S: Scheme> Part<S> {
             watch: Default::default(),
             plan: Arc::clone(plan),
         };
-        part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire_bytes });
+        part.build_ports(names, layout, number, network);
         part.build_voq_switches(mtu_wire_bytes);
         part.build_losses(names);
         part
@@ -427,7 +423,7 @@ fn new_nodes(
     routes: &Routes,
     layout: &Layout,
     part: u16,
-    mtu_wire_bytes: u32,
+    network: NetworkFacts,
 ) -> (Table<HostId, Host>, Table<SwitchId, Switch>) {
     let (mut hosts, mut switches) = (Table::default(), Table::default());
     let names = &layout.names_of[usize::from(part)];
@@ -464,7 +460,7 @@ fn new_nodes(
                     name,
                     first_ingress: layout.first_ingress[name as usize],
                     profile: spec.profile,
-                    buffer: pfc::buffer(plan, settings, ports.iter().map(|port| names[port.index()]), mtu_wire_bytes),
+                    buffer: pfc::buffer(plan, settings, ports.iter().map(|port| names[port.index()]), network),
                     ports,
                     signalling: settings.pfc.signalling,
                     storms: 0,

@@ -95,7 +95,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
     }
     ["switch.pfc"] "Priority flow control of lossless classes" {
         "threshold": Choice(Rule::NAMES) = "dynamic",
-            "Fixed thresholds, or a share of the free buffer; \"latched\" is \"dynamic\" with headroom_rule = \"latched\"";
+            "Fixed thresholds, or a share of the free buffer; \"latched\" is \"dynamic\" with headroom_rule = \"latched\"; \"abm\" divides the share by the number of busy ingresses of the class and scales it by how fast each drains; \"reverie\" divides it likewise and compares an average of the queue";
         "xoff": Bytes,
             "Pause an ingress (port, class) that holds more than this", only "with threshold = \"static\"";
         "xon": Bytes else "xoff - 2KB", "Resume at this or below", only "with threshold = \"static\"";
@@ -111,6 +111,17 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Resume also below this, however low the threshold; by default once nothing is held beyond the reserve", only "unless threshold = \"static\"";
         "headroom_rule" was "spill": OneOf(HEADROOM_RULE) = "each",
             "Which packets take headroom: each that finds no room within the threshold, where reaching it pauses too; or the first that is above it with itself in the buffer and all that follow until headroom is empty, which alone pauses", only "with threshold = \"dynamic\"";
+        "saturation": Bytes = "20.48KB",
+            "An ingress that holds so much is one busy queue, one with less a part of one", only BUSY_QUEUES;
+        "active_queues": OneOf(ACTIVE_QUEUES) = "current",
+            "Busy queues are those of this instant; or, as in ns3-datacenter, the part of an ingress is counted anew only when its own threshold is computed, and the last port never has a drain rate", only BUSY_QUEUES;
+        "drain_interval": Time = "25us",
+            "Drain rates are measured over this; an ingress that is not saturated, or from which less than 2 KiB left, drains at the rate of its port", only "with threshold = \"abm\"";
+        "unscheduled": Either(&[Bytes, Choice(&["none", "longest-bdp"])]) = "none",
+            "Payload at the start of a flow whose packets have an alpha of their own", only "with threshold = \"abm\"";
+        "unscheduled_alpha": Number = 1024.0, "Alpha of these packets", only "with threshold = \"abm\"";
+        "gamma": Number = 0.99,
+            "Weight of the past when a packet leaves: F = gamma F + (1 - gamma) q, and at most q", only "with threshold = \"reverie\"";
         "headroom": Either(&[Bytes, Choice(&["auto", "bdp"])]) = "auto",
             "Bytes an ingress may take after it paused; \"auto\" is what each link needs, \"bdp\" a multiple of what it holds";
         "headroom_bdps": Count = 3, "Times rate x delay of the link", only "with headroom = \"bdp\"";
@@ -288,6 +299,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
     ["output.colours"] "In which colours figures draw schemes; every key is a scheme as --schemes names it, every value red, green and blue in hexadecimal, \"#0072B2\"" {}
 };
 
+const BUSY_QUEUES: &str = "with threshold = \"abm\" or \"reverie\"";
 const GO_BACK_N: &str = "with recovery = \"go-back-n\"";
 const IRN: &str = "in [host] with recovery = \"irn\" or \"irn-rewind\"";
 const HASHED: &str = "with mode = \"ecmp\", or where senders choose and entropy_map = \"hash\"";

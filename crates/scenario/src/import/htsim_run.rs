@@ -138,11 +138,8 @@ fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Argument
             }
             "-strat" => {
                 let of = value(&mut words, &word)?;
-                let known = [
-                    ("ecmp_host", Strategy::Ecmp),
-                    ("ecmp_ar", Strategy::Adaptive),
-                    ("ecmp_rr", Strategy::RoundRobin),
-                ];
+                let known =
+                    [("ecmp_host", Strategy::Ecmp), ("ecmp_ar", Strategy::Adaptive), ("ecmp_rr", Strategy::RoundRobin)];
                 read.strategy = chosen(&words, &of, &known)?;
             }
             "-load_balancing_algo" => {
@@ -232,7 +229,9 @@ impl Shape {
 }
 
 fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> String {
-    let mut text = format!("# Made by `xoff import htsim` from a command line of its Ultra Ethernet program.\n\nname = \"{name}\"\n");
+    let mut text = format!(
+        "# Made by `xoff import htsim` from a command line of its Ultra Ethernet program.\n\nname = \"{name}\"\n"
+    );
     let mut line = |line: String| {
         text.push_str(&line);
         text.push('\n');
@@ -335,7 +334,8 @@ mod tests {
             "-strat ecmp_rr -sleek -load_balancing_algo oblivious",
             "-paths 1 -sender_cc_algo constant -load_balancing_algo oblivious",
         ] {
-            let imported = imported(arguments).unwrap_or_else(|found| panic!("{arguments}: {}", found[0].render(false)));
+            let imported =
+                imported(arguments).unwrap_or_else(|found| panic!("{arguments}: {}", found[0].render(false)));
             let loaded = imported.scenario().load(&Options::default());
             let loaded = loaded.unwrap_or_else(|found| panic!("{}\n{}", imported.text, found[0].render(false)));
             assert_eq!(loaded.plan.classes.list.len(), 2);

@@ -199,6 +199,12 @@ impl HpccLaw {
         true
     }
 
+    /// A utilisation has come back that is smoothed already.
+    pub fn on_utilisation(&mut self, utilisation: f64, update: bool) {
+        self.utilisation = utilisation;
+        self.react(update);
+    }
+
     /// Utilisation of the busiest of the hops, and the picoseconds between its records; below zero if no rate can be
     /// read from any.
     #[inline(always)]

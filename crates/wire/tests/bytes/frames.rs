@@ -101,7 +101,7 @@ pub fn bytes(frame: &Frame) -> Vec<u8> {
     out
 }
 
-/// Formats of all schemes: plain, tagged, stamped, with telemetry, with telemetry and credit, TCP.
+/// Formats of all schemes: plain, tagged, stamped, with telemetry, with telemetry and credit, TCP, with a digest.
 pub fn formats() -> Vec<Format> {
     let plain = Format::default();
     let telemetry = Format { data_bytes: 42, ack_bytes: 42, int: true, ..plain };
@@ -114,6 +114,7 @@ pub fn formats() -> Vec<Format> {
         Format { data_bytes: 44, ack_bytes: 10, ..telemetry },
         Format { transport: Transport::Tcp, reorder: true, ..plain },
         Format { data_bytes: 4, tag: Some(0x22e9), transport: Transport::Tcp, reorder: true, ..plain },
+        Format { data_bytes: 2, ack_bytes: 2, ..telemetry },
     ]
 }
 

@@ -24,6 +24,7 @@ fn code_of(format: &Format, reply: bool) -> (u8, usize) {
     match (format.int, reply, format.ack_bytes) {
         (true, false, 10) => (2, 44),
         (true, true, 10) => (0, 0),
+        (true, _, 2) => (11, 2),
         (true, ..) => (1, 42),
         (false, _, 8) => (3, 8),
         (false, ..) => (0, 0),
@@ -255,9 +256,13 @@ fn a_switch_writes_telemetry_as_the_encoder_does() {
         written.int = Some(Box::new(longer));
         assert_eq!(changed, bytes(&frame(DATA, Ecn::Ect0, 1100, Body::Data(written))));
         let read = telemetry_of(&changed, &roce(&changed), None).unwrap();
-        assert_eq!((read.hops().len(), read.path()), (3, 0xabc));
-        let credited = (if seen.code == 2 { 9 } else { 0 }, if seen.code == 2 { 70_000 } else { 0 });
-        assert_eq!((read.tag, read.flow_queue_bytes), credited);
+        let (records, rest) = match seen.code {
+            1 => ((3, 0xabc), (0, 0)),
+            2 => ((3, 0xabc), (9, 70_000)),
+            _ => ((0, 0), (9, 0)),
+        };
+        assert_eq!((read.hops().len(), read.path()), records);
+        assert_eq!((read.tag, read.flow_queue_bytes), rest);
         // Not into another frame, nor into one without room.
         assert_eq!(set_telemetry(&mut changed[..60], &seen, &longer, None), Err(Malformed::Short));
     }

@@ -28,8 +28,8 @@ use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_results::export::hpcc::PfcLine;
 use xoff_results::names::Names;
 use xoff_run::drive::{Keep, Position, Sink, drive};
+use xoff_scenario::files::Files;
 use xoff_scenario::import::hpcc::config::Config;
-use xoff_scenario::import::hpcc::dialect::Dialect;
 use xoff_scenario::import::hpcc::{self, keys};
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
@@ -152,13 +152,15 @@ impl Case {
         if xoff_scenario::import::tcd::recognise(&source.text) {
             return tcd::case(folder, name, sets);
         }
-        let imported = hpcc::import(source, &xoff_scenario::files::Files::in_folder(folder), None)?.scenario();
+        let files = Files::in_folder(folder);
+        let imported = hpcc::import(source, &files, None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
         (settings.record_pauses, settings.record_pfc_frames) = (false, true);
         let config = Config::read(source)?;
-        let dialect = Dialect::of(&config, Some(&name), &mut Vec::new()).map_err(|error| vec![error])?;
-        let promised = Promised::of(&name, dialect);
+        let (dialect, _) = hpcc::dialect(&config, &files, &mut Vec::new()).map_err(|error| vec![error])?;
+        let draws_in_order = config.mode().map_err(|error| vec![error])? == keys::PINT;
+        let promised = Promised::of(&name, dialect, draws_in_order);
         let read = || -> std::result::Result<_, Diagnostic> {
             let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
             let [from, until] = window;

@@ -17,8 +17,10 @@ pub enum Promised {
 const DEFINED: &str = "_first";
 
 impl Promised {
-    pub fn of(name: &str, dialect: Dialect) -> Promised {
+    /// `follows_draws`: all that is random comes from one sequence, which is repeated number by number.
+    pub fn of(name: &str, dialect: Dialect, follows_draws: bool) -> Promised {
         match dialect {
+            Dialect::Hpcc if follows_draws => Promised::Equal,
             Dialect::Hpcc => Promised::Near,
             Dialect::Inet(Some(_)) if !name.ends_with(DEFINED) => Promised::Nothing,
             Dialect::Inet(_) => Promised::Equal,
@@ -34,9 +36,10 @@ mod tests {
     #[test]
     fn what_is_undefined_is_not_promised() {
         let power = Dialect::Inet(Some(Power::Telemetry));
-        assert_eq!(Promised::of("dumbbell", Dialect::Hpcc), Promised::Near);
-        assert_eq!(Promised::of("inet_incast_dcqcn", Dialect::Inet(None)), Promised::Equal);
-        assert_eq!(Promised::of("inet_incast_powertcp_first", power), Promised::Equal);
-        assert_eq!(Promised::of("inet_incast_powertcp", power), Promised::Nothing);
+        assert_eq!(Promised::of("dumbbell", Dialect::Hpcc, false), Promised::Near);
+        assert_eq!(Promised::of("pint_dumbbell", Dialect::Hpcc, true), Promised::Equal);
+        assert_eq!(Promised::of("inet_incast_dcqcn", Dialect::Inet(None), false), Promised::Equal);
+        assert_eq!(Promised::of("inet_incast_powertcp_first", power, false), Promised::Equal);
+        assert_eq!(Promised::of("inet_incast_powertcp", power, false), Promised::Nothing);
     }
 }

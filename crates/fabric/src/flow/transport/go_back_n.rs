@@ -1,7 +1,8 @@
 //! Go-back-N, as RoCE has it: a receiver discards what is out of order and names the gap, a sender goes back to it.
 
 use super::{
-    Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken, TimedOut,
+    Ack, Arrival, Conditions, Outgoing, Progress, ReceiveSequence, RequesterRules, ResponderRules, SendSequence, Taken,
+    TimedOut,
 };
 use crate::contract::scheme::{Format, Loss};
 use crate::network::plan::HostSettings;

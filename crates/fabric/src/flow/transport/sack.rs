@@ -174,7 +174,8 @@ impl RequesterRules for Requester {
     #[inline(never)]
     fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> Option<TimedOut> {
         let first = self.first_due(seq);
-        let lost = first.filter(|(due, _)| *due <= now).map(|(_, psn)| TimedOut { psn, bytes: self.hold_lost(seq, psn) });
+        let lost =
+            first.filter(|(due, _)| *due <= now).map(|(_, psn)| TimedOut { psn, bytes: self.hold_lost(seq, psn) });
         let next = if lost.is_some() { self.first_due(seq) } else { first };
         seq.deadline = next.map_or(Time::NEVER, |(due, _)| due);
         lost

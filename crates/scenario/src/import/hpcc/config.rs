@@ -178,14 +178,10 @@ impl<'a> Config<'a> {
     pub fn mode(&self) -> Result<u64> {
         let mode = self.text("CC_MODE")?.parse::<u64>().unwrap_or(u64::MAX);
         match mode {
-            DCQCN | HPCC | TIMELY | DCTCP => Ok(mode),
-            PINT => Err(self
-                .error("CC_MODE", "CC_MODE 10, HPCC-PINT, cannot be imported")
-                .label("Xoff has no scheme with PINT's log-encoded feedback")
-                .help("CC_MODE 3 is HPCC with full telemetry")),
+            DCQCN | HPCC | TIMELY | DCTCP | PINT => Ok(mode),
             _ => Err(self
                 .error("CC_MODE", format!("CC_MODE {} is unknown", shown(self.text("CC_MODE")?)))
-                .label("1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP")),
+                .label("1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT")),
         }
     }
 

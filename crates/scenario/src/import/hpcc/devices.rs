@@ -1,8 +1,9 @@
 //! The parts of the scenario's text about switches and hosts.
 
 use super::super::words::Result;
-use super::keys::HPCC;
-use super::parts::{Parts, line, quoted, rate, span, stop_ns};
+use super::flags::{Flags, Sharing};
+use super::keys::{HPCC, PINT};
+use super::parts::{Parts, decimal, line, quoted, rate, span, stop_ns};
 use crate::Diagnostic;
 use xoff_engine::quantity::format_bytes;
 
@@ -34,15 +35,14 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
     line(&mut out, "buffer", &quoted(&format!("{mebibytes}MiB")), &config.said("BUFFER_SIZE"));
     line(&mut out, "count_passing", "true", "");
     out.push_str("\n[switch.pfc]\n");
-    line(&mut out, "threshold", "\"dynamic\"", "");
     let size = |bytes| quoted(&format_bytes(bytes));
     if parts.dialect.is_inet() {
-        line(&mut out, "alpha", "0.125", "");
+        sharing(&mut out, parts)?;
         line(&mut out, "reserve", &size(0), "");
         line(&mut out, "xon_offset", &size(INET_RESUME_BYTES), "");
         line(&mut out, "xon_floor", &size(INET_RESUME_BELOW_BYTES), "");
-        line(&mut out, "headroom_rule", "\"latched\"", "");
     } else {
+        line(&mut out, "threshold", "\"dynamic\"", "");
         line(&mut out, "alpha", "\"by-speed-up\"", "");
         line(&mut out, "alpha_base", "0.125", "");
         line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
@@ -54,6 +54,34 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
     line(&mut out, "headroom_reserved_per", if parts.dialect.is_inet() { "\"none\"" } else { "\"port\"" }, "");
     line(&mut out, "signalling", "\"on-off\"", "");
     Ok(out)
+}
+
+/// How the command line of the newer simulator shares buffers.
+fn sharing(out: &mut String, parts: &Parts<'_>) -> Result<()> {
+    let Flags { sharing, alpha, gamma, .. } = parts.flags;
+    match sharing {
+        Sharing::Dynamic => {
+            line(out, "threshold", "\"dynamic\"", "");
+            line(out, "headroom_rule", "\"latched\"", "");
+        }
+        Sharing::Abm => {
+            if !parts.config.flag("GLOBAL_T")? {
+                let error = parts.config.error("GLOBAL_T", "ABM cannot be imported with GLOBAL_T 0");
+                return Err(error.label("the first bandwidth-delay product of each flow would be of its own path"));
+            }
+            line(out, "threshold", "\"abm\"", "--bufalg=1");
+            line(out, "unscheduled", "\"longest-bdp\"", "hosts tag these packets");
+        }
+        Sharing::Reverie => {
+            line(out, "threshold", "\"reverie\"", "--bufalg=2");
+            line(out, "gamma", &decimal(gamma), &format!("--gamma={gamma}"));
+        }
+    }
+    if sharing != Sharing::Dynamic {
+        line(out, "active_queues", "\"evaluated\"", "");
+    }
+    line(out, "alpha", &decimal(alpha), &format!("--alphaI={alpha}"));
+    Ok(())
 }
 
 /// Whether headrooms and reserves fit the buffer that they are taken off.
@@ -105,8 +133,12 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     line(&mut out, "mtu", &quoted(&format_bytes(mtu)), &config.said("PACKET_PAYLOAD_SIZE"));
     line(&mut out, "data_header", "\"48B\"", "");
     // HPCC's scheme adds the 42 bytes of its telemetry to 46; other ACKs are padded to 60.
-    let ack = if mode == HPCC { "\"46B\"" } else { "\"60B\"" };
-    line(&mut out, "ack_size", ack, if mode == HPCC { "and 42B of telemetry" } else { "" });
+    let (ack, why) = match mode {
+        HPCC => ("\"46B\"", "and 42B of telemetry"),
+        PINT => ("\"58B\"", "and 2B of digest"),
+        _ => ("\"60B\"", ""),
+    };
+    line(&mut out, "ack_size", ack, why);
     line(&mut out, "pfc_size", "\"43B\"", "");
     line(&mut out, "gap", "\"0B\"", "");
     line(&mut out, "min_frame", "\"1B\"", "");
@@ -118,7 +150,8 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     // The NIC's queue of ACKs has the pause of group 3, whatever the flows' group.
     let paused_by = if config.flag("ACK_HIGH_PRIO")? { "\"none\"" } else { "3" };
     line(&mut out, "acks_paused_by", paused_by, &config.said("ACK_HIGH_PRIO"));
-    line(&mut out, "repace_on_rate_change", if mode == HPCC { "true" } else { "false" }, "");
+    let repaces = matches!(mode, HPCC | PINT);
+    line(&mut out, "repace_on_rate_change", if repaces { "true" } else { "false" }, "");
     out.push_str(&window(parts)?);
     line(&mut out, "pace", if config.flag("RATE_BOUND")? { "true" } else { "false" }, &config.said("RATE_BOUND"));
     Ok(out)

@@ -1,12 +1,13 @@
 //! Which simulator a configuration is for: the HPCC authors', or the one that PowerTCP's authors made of it.
 //!
 //! Both read the same files. `XOFF_SIMULATOR` says which it is, and `XOFF_SCHEME` what the latter's command line
-//! chose over `CC_MODE 3`; both simulators skip these words. Without them a folder called `inet_*` says both by its
-//! name.
+//! chose over `CC_MODE 3`; both simulators skip these words. Without them that command line says both, if it is beside
+//! the configuration ([`Flags`]), or else a folder called `inet_*` by its name.
 
 use super::super::words::Result;
 use super::config::Config;
-use super::keys::{DCQCN, DCTCP, HPCC, TIMELY};
+use super::flags::Flags;
+use super::keys::{DCQCN, DCTCP, HPCC, PINT, TIMELY};
 use super::units;
 use crate::Diagnostic;
 
@@ -42,12 +43,24 @@ const FOLDER: &str = "inet_";
 const FIRST: &str = "_first";
 
 impl Dialect {
-    /// Dialect by the configuration, or else by the name of its folder, with a warning.
-    pub fn of(config: &Config<'_>, folder: Option<&str>, warnings: &mut Vec<Diagnostic>) -> Result<Dialect> {
+    /// Dialect by the configuration, or else by the command line or the name of its folder, with a warning.
+    pub fn of(
+        config: &Config<'_>,
+        flags: Option<&Flags>,
+        folder: Option<&str>,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Dialect> {
         let named = folder.and_then(|folder| folder.strip_prefix(FOLDER));
         let dialect = match config.word("XOFF_SIMULATOR") {
-            None if named.is_none() => Dialect::Hpcc,
+            None if named.is_none() && flags.is_none() => Dialect::Hpcc,
             Some("hpcc") => Dialect::Hpcc,
+            None if flags.is_some() && !config.has("XOFF_SCHEME") => {
+                let warning = "this is taken for a run of PowerTCP's authors' simulator";
+                let warning =
+                    config.error("XOFF_SIMULATOR", warning).label("its command line, flags.txt, is beside it");
+                warnings.push(warning.help("XOFF_SIMULATOR ns3-datacenter in the configuration says it"));
+                Dialect::Inet(flags.and_then(|flags| flags.power))
+            }
             None if !config.has("XOFF_SCHEME") => {
                 let warning = "this is taken for a run of PowerTCP's authors' simulator";
                 let warning = config.error("XOFF_SIMULATOR", warning).label("its folder is called inet_...");
@@ -57,7 +70,7 @@ impl Dialect {
             None | Some(_) => Dialect::Inet(match config.word("XOFF_SCHEME") {
                 Some("powertcp") => Some(Power::Telemetry),
                 Some("theta-powertcp") => Some(Power::Delay),
-                _ => None,
+                _ => flags.and_then(|flags| flags.power),
             }),
         };
         match dialect {
@@ -68,6 +81,10 @@ impl Dialect {
             Dialect::Inet(Some(_)) if config.mode()? != HPCC => {
                 let error = config.error("CC_MODE", "PowerTCP runs over CC_MODE 3");
                 Err(error.label("the flags wien and delayWien change nothing under another"))
+            }
+            Dialect::Inet(_) if config.mode()? == PINT => {
+                let error = config.error("CC_MODE", "CC_MODE 10 of ns3-datacenter cannot be imported");
+                Err(error.label("HPCC-PINT is known as the HPCC authors' simulator has it"))
             }
             dialect => Ok(dialect),
         }

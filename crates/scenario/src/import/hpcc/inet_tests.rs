@@ -172,3 +172,44 @@ fn next_hops_in_another_order_are_refused() {
         assert!(with(text).unwrap_err()[0].message.contains(message), "{text}");
     }
 }
+
+/// The dumbbell under DCQCN, with a command line beside it.
+fn told(flags: &str) -> Result<Imported, Vec<Diagnostic>> {
+    let file = Attachment { name: "flags.txt".to_owned(), source: Source::new("flags.txt", flags) };
+    silent(case(&["HAS_WIN 0", "VAR_WIN 0"])).import_in(Path::new("/nonexistent"), vec![file])
+}
+
+#[test]
+fn the_command_line_says_how_buffers_are_shared() {
+    let plan = |flags: &str| {
+        let imported = told(flags).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        assert!(imported.warnings.iter().any(|warning| warning.message.contains("PowerTCP's authors' simulator")));
+        let loaded = imported.scenario().load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        loaded.plan.switches[0].pfc.clone()
+    };
+    let dt = plan("--algorithm=1 --wien=0 --delayWien=0 --windowCheck=0 --bufalg=0 --alphaI=0.5 --gamma=0.99\n");
+    assert_eq!(dt.thresholds.rule(), Rule::Latched);
+    assert!(matches!(dt.thresholds, Thresholds::Dynamic { alpha: Alpha::Fixed(alpha), .. } if alpha == 0.5));
+    let abm = plan("--algorithm=1 --bufalg=1");
+    assert_eq!((abm.thresholds.rule(), abm.active.counting), (Rule::Abm, Counting::Evaluated));
+    assert_eq!((abm.active.unscheduled, abm.active.unscheduled_alpha), (Unscheduled::LongestBdp, 1024.0));
+    let reverie = plan("--bufalg=2 --gamma=0.999 --alphaI=1");
+    assert_eq!((reverie.thresholds.rule(), reverie.active.gamma), (Rule::Reverie, 0.999));
+}
+
+#[test]
+fn a_command_line_that_contradicts_the_configuration_is_refused() {
+    for (flags, message) in [
+        ("--algorithm=3", "`--algorithm` is another than `CC_MODE`"),
+        ("--windowCheck=1", "`--windowCheck` is another than HAS_WIN and VAR_WIN"),
+        ("--bufalg=3", "`--bufalg` cannot be `3`"),
+        ("--gamma=1", "`--gamma` is out of range"),
+        ("--alphaI=x", "`--alphaI` is out of range"),
+        ("--wien=1", "PowerTCP runs over CC_MODE 3"),
+        ("--buflag=1", "no flag that Xoff knows"),
+        ("bufalg", "no flag that Xoff knows"),
+    ] {
+        let errors = told(flags).unwrap_err();
+        assert!(errors[0].message.contains(message), "{flags}: {}", errors[0]);
+    }
+}

@@ -71,7 +71,8 @@ pub(crate) const HPCC: u64 = 3;
 pub(crate) const TIMELY: u64 = 7;
 /// A value of `CC_MODE`.
 pub const DCTCP: u64 = 8;
-pub(crate) const PINT: u64 = 10;
+/// A value of `CC_MODE`.
+pub const PINT: u64 = 10;
 
 /// Rows `"NAME": Kind = "default", Fate, "what becomes of it";`, without a default where there is none.
 macro_rules! keys {
@@ -107,7 +108,7 @@ pub(crate) static KEYS: &[Key] = keys! {
     "XOFF_SCHEME": Word(&["by-mode", "powertcp", "theta-powertcp"]) = "by-mode", Mapped,
         "what the command line of ns3-datacenter laid over `CC_MODE 3`: `powertcp` (its flag `wien`), `theta-powertcp` (`delayWien`), or `by-mode`, nothing. Without it, and without `XOFF_SIMULATOR`, the end of an `inet_*` folder's name says it: `_dcqcn`, `_dctcp`, `_hpcc`, `_powertcp`, `_theta`, `_timely`, perhaps followed by `_first`";
     "CC_MODE": Count = "1", Mapped,
-        "`[scheme] name`: 1 `dcqcn`, 3 `hpcc`, 7 `timely`, 8 `dctcp`, each with the preset `hpcc-ns3`; 10 (HPCC-PINT) and all others are refused";
+        "`[scheme] name`: 1 `dcqcn`, 3 `hpcc`, 7 `timely`, 8 `dctcp`, 10 `hpcc-pint`, each with the preset `hpcc-ns3`; all others are refused";
     "TOPOLOGY_FILE": File, Mapped,
         "`[topology] kind = \"custom\"`; node numbers and the order of links are kept, since the hash and port numbers depend on them";
     "FLOW_FILE": File, Mapped, "`[[traffic]] kind = \"flow-list\"` and a CSV file beside the scenario";
@@ -148,7 +149,7 @@ pub(crate) static KEYS: &[Key] = keys! {
     "LINK_DOWN": LinkDown = "0 0 0", Mapped,
         "`[[fault]] kind = \"link-down\"`, that many microseconds after 2 s; nothing with 0";
     "MIN_RATE": Rate = "100Mb/s", Mapped, "`[scheme] rate_min`";
-    "RATE_AI": Rate, MappedIn(&[DCQCN, HPCC, TIMELY]), "`[scheme] rate_ai` (TIMELY: `delta`)";
+    "RATE_AI": Rate, MappedIn(&[DCQCN, HPCC, TIMELY, PINT]), "`[scheme] rate_ai` (TIMELY: `delta`)";
     "RATE_HAI": Rate, MappedIn(&[DCQCN, TIMELY]), "`[scheme] rate_hai` (TIMELY: `delta_hai`)";
     "DCTCP_RATE_AI": Rate = "1000Mb/s", MappedIn(&[DCTCP]), "`[scheme] rate_ai`";
     "EWMA_GAIN": Number = "0", MappedIn(&[DCQCN, DCTCP]),
@@ -158,14 +159,14 @@ pub(crate) static KEYS: &[Key] = keys! {
     "RP_TIMER": Number, MappedIn(&[DCQCN]), "`[scheme] increase_timer`, whole microseconds";
     "FAST_RECOVERY_TIMES": Count = "5", MappedIn(&[DCQCN]), "`[scheme] fast_recovery`";
     "CLAMP_TARGET_RATE": Flag = "0", MappedIn(&[DCQCN]), "`[scheme] target_clamp`";
-    "U_TARGET": Number = "0.95", MappedIn(&[HPCC]), "`[scheme] eta`";
-    "MI_THRESH": Count = "5", MappedIn(&[HPCC]), "`[scheme] max_stage`";
+    "U_TARGET": Number = "0.95", MappedIn(&[HPCC, PINT]), "`[scheme] eta`";
+    "MI_THRESH": Count = "5", MappedIn(&[HPCC, PINT]), "`[scheme] max_stage`";
     "INT_MULTI": Count = "1", MappedIn(&[HPCC]), "`[scheme] int_multiplier`";
     "FAST_REACT": Flag = "1", MappedIn(&[HPCC]), "`[scheme] fast_react`";
     "MULTI_RATE": Flag = "1", MappedIn(&[HPCC]), "`[scheme] per_hop`";
     "SAMPLE_FEEDBACK": Flag = "0", MappedIn(&[HPCC]), "`[scheme] sample_feedback`";
-    "PINT_LOG_BASE": Number = "1.05", MappedIn(&[PINT]), "matters only with CC_MODE 10, which is refused";
-    "PINT_PROB": Number = "1.0", MappedIn(&[PINT]), "matters only with CC_MODE 10, which is refused";
+    "PINT_LOG_BASE": Number = "1.05", MappedIn(&[PINT]), "`[scheme] log_base`";
+    "PINT_PROB": Number = "1.0", MappedIn(&[PINT]), "`[scheme] probability`";
 };
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The HPCC authors' simulator: its configuration with the files it names, as a scenario. So does its descendant
 //! by PowerTCP's authors.
 //!
-//! Reading order: [`keys`] (what becomes of each key), [`config`], [`dialect`] (which of the two), `topology`,
+//! Reading order: [`keys`] (what becomes of each key), [`config`], [`flags`], [`dialect`] (which of the two), `topology`,
 //! `flows`, `next_hops` (one file each), `scenario` (the text), with `network`, `devices` and `scheme` for its longer parts.
 
 pub mod config;
 mod devices;
 pub mod dialect;
+pub mod flags;
 pub(super) mod flows;
 #[cfg(test)]
 mod inet_tests;
@@ -26,6 +27,7 @@ use crate::files::Files;
 use crate::{Attachment, Diagnostic, Source};
 use config::Config;
 use dialect::Dialect;
+use flags::Flags;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,8 +42,8 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
     let mut problems = Vec::new();
     let mut keep = |problem: Diagnostic| problems.push(problem);
     let mode = config.mode().map_err(&mut keep).ok();
-    let folder = folder_name(files.base());
-    let dialect = Dialect::of(&config, folder.as_deref(), &mut warnings).map_err(|problem| vec![problem])?;
+    let dialect = dialect(&config, files, &mut warnings);
+    let (dialect, flags) = dialect.map_err(|problem| vec![problem])?;
     let topology =
         open(&config, "TOPOLOGY_FILE", files, &mut warnings).and_then(|file| topology::Topology::read(&file, dialect));
     let topology = topology.map_err(&mut keep).ok();
@@ -62,6 +64,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         flow_file: &flow_file,
         config: &config,
         dialect,
+        flags,
         topology: &topology,
         flows: &flows,
     };
@@ -74,6 +77,18 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         Fact::new("unused_keys", config.unused(mode, ignored)),
     ];
     Ok(imported(source, &parts, text, warnings, own))
+}
+
+/// Which simulator this is for, and what it was told.
+pub fn dialect(
+    config: &Config<'_>,
+    files: &Files,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(Dialect, Flags), Diagnostic> {
+    let flags = Flags::read(files, config, LARGEST_FILE)?;
+    let folder = folder_name(files.base());
+    let dialect = Dialect::of(config, flags.as_ref(), folder.as_deref(), warnings)?;
+    Ok((dialect, flags.unwrap_or_default()))
 }
 
 /// What an import comes to; `own` are facts of one simulator alone.

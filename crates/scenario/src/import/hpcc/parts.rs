@@ -3,6 +3,7 @@
 use super::super::words::Result;
 use super::config::Config;
 use super::dialect::Dialect;
+use super::flags::Flags;
 use super::flows::Flow;
 use super::topology::Topology;
 use super::units;
@@ -19,6 +20,7 @@ pub struct Parts<'a> {
     pub flow_file: &'a str,
     pub config: &'a Config<'a>,
     pub dialect: Dialect,
+    pub flags: Flags,
     pub topology: &'a Topology,
     pub flows: &'a [Flow],
 }

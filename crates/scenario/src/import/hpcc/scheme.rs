@@ -3,7 +3,7 @@
 use super::super::words::Result;
 use super::config::Config;
 use super::dialect::Power;
-use super::keys::{DCQCN, DCTCP, HPCC};
+use super::keys::{DCQCN, DCTCP, HPCC, PINT};
 use super::parts::{Parts, decimal, line, quoted, rate, span};
 use super::topology::Link;
 use crate::{Diagnostic, Place};
@@ -21,6 +21,7 @@ pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
         (HPCC, Some(Power::Telemetry)) => "powertcp",
         (HPCC, Some(Power::Delay)) => "theta-powertcp",
         (DCTCP, _) => "dctcp",
+        (PINT, _) => "hpcc-pint",
         _ => "timely",
     };
     let mut out = String::from("\n[scheme]\n");
@@ -32,6 +33,7 @@ pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
             None => hpcc(&mut out, config)?,
             Some(power) => powertcp(&mut out, config, power)?,
         },
+        PINT => pint(&mut out, config)?,
         DCTCP => {
             set(&mut out, config, "g", "EWMA_GAIN", |name| Ok(decimal(config.number_in(name, 0.0..=1.0)?)))?;
             warn_of_gain(config, warnings);
@@ -103,6 +105,15 @@ fn hpcc(out: &mut String, config: &Config<'_>) -> Result<()> {
     set(out, config, "per_hop", "MULTI_RATE", |name| flag(config, name))?;
     set(out, config, "sample_feedback", "SAMPLE_FEEDBACK", |name| flag(config, name))?;
     round_trip(out, config)
+}
+
+/// T is the longest of the network here, whatever `GLOBAL_T` says.
+fn pint(out: &mut String, config: &Config<'_>) -> Result<()> {
+    set(out, config, "log_base", "PINT_LOG_BASE", |name| Ok(decimal(config.number_in(name, 1.001..=2.0)?)))?;
+    set(out, config, "probability", "PINT_PROB", |name| Ok(decimal(config.number_in(name, 0.0001..=1.0)?)))?;
+    set(out, config, "eta", "U_TARGET", |name| Ok(decimal(config.number_in(name, 0.01..=1.0)?)))?;
+    set(out, config, "max_stage", "MI_THRESH", |name| Ok(config.count(name, 0..=1000)?.to_string()))?;
+    set(out, config, "rate_ai", "RATE_AI", |name| Ok(rate(config.rate(name)?)))
 }
 
 fn round_trip(out: &mut String, config: &Config<'_>) -> Result<()> {

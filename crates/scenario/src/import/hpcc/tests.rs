@@ -350,9 +350,36 @@ fn priority_groups_become_classes() {
 }
 
 #[test]
+fn pint_is_a_digest_and_draws_in_order() {
+    let (imported, loaded) = case(&["CC_MODE 10", "RATE_AI 50Mb/s", "PINT_PROB 0.5"]).load();
+    assert_eq!(loaded.schemes[0].label, "hpcc-pint");
+    let value = |name: &str| loaded.schemes[0].values.get(name).to_string();
+    for (name, expected) in [
+        ("law", "rate"),
+        ("arithmetic", "approximate"),
+        ("log_base", "1.01"),
+        ("probability", "0.5"),
+        ("eta", "0.95"),
+        ("max_stage", "0"),
+        ("round_trip", "network"),
+    ] {
+        assert_eq!(value(name), expected, "{name}");
+    }
+    let host = &loaded.plan.hosts[0];
+    assert_eq!((host.sizes.data_header_bytes, host.sizes.ack_bytes), (48, 58));
+    assert!(host.nic.follow_rate && imported.text.contains("event_order = \"insertion\""));
+    // Its generator needs one order of events.
+    let text = imported.text.replace("event_order = \"insertion\"", "event_order = \"hash\"");
+    let other = Imported { text, ..imported }.scenario().load(&Options::default()).unwrap_err();
+    assert!(other[0].message.contains("draws in the order of events"), "{}", other[0]);
+    let mut inet = case(&["CC_MODE 10"]);
+    inet.config = inet.config.replace("XOFF_SIMULATOR hpcc", "XOFF_SIMULATOR ns3-datacenter");
+    assert!(inet.error().message.contains("CC_MODE 10 of ns3-datacenter"));
+}
+
+#[test]
 fn settings_that_cannot_be_had_are_refused() {
     for (line, message) in [
-        ("CC_MODE 10", "HPCC-PINT"),
         ("CC_MODE 2", "CC_MODE 2 is unknown"),
         ("L2_BACK_TO_ZERO 1", "start of a chunk"),
         ("L2_ACK_INTERVAL 0", "L2_ACK_INTERVAL 0"),

@@ -12,6 +12,7 @@ mod tests;
 
 use super::hpcc::config::Config;
 use super::hpcc::dialect::Dialect;
+use super::hpcc::flags::Flags;
 use super::hpcc::keys::{among, find};
 use super::hpcc::parts::Parts;
 use super::hpcc::topology::Topology;
@@ -68,6 +69,7 @@ pub fn import(
         topology: &topology,
         flows: &flows,
         dialect: Dialect::Hpcc,
+        flags: Flags::default(),
     };
     let text = scenario::text(&parts, mode, &mut warnings)?;
     let own = vec![Fact::new("mode", mode), Fact::new("unused_keys", config.unused(mode, |_| false))];

@@ -166,7 +166,8 @@ fn a_window_of_packets_beyond_a_gap_means_a_loss() {
 
 #[test]
 fn packets_share_an_ack_until_one_asks() {
-    let host = HostSettings { recovery: Recovery::Sack(Sack { ack_bytes: 4000, sleek: true }), ..HostSettings::default() };
+    let host =
+        HostSettings { recovery: Recovery::Sack(Sack { ack_bytes: 4000, sleek: true }), ..HostSettings::default() };
     let mut responder = Responder::new(&Format::default(), &host, Stream::new(40, 1000, 0));
     let mut counts = RecoveryRecord::default();
     let mut receive = |psn, requests_ack, ecn| {
