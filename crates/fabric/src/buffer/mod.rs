@@ -6,6 +6,7 @@
 //!
 //! A rule is a file with a `ThresholdRule` and a line of `rules!`; `[switch.pfc] threshold` takes its name.
 
+pub mod broadcom;
 mod ingress;
 mod rule;
 #[cfg(test)]

@@ -8,6 +8,7 @@
 pub mod agenda;
 pub mod command;
 pub(crate) mod compat;
+mod dialect;
 mod forwarding;
 mod link;
 mod nic;

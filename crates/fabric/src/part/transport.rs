@@ -7,6 +7,7 @@ use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
 use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
+use crate::network::plan::Dialect;
 use crate::network::route::FlowKey;
 use crate::part::forwarding::path_of;
 use crate::part::{FlowEvent, Part, kind};
@@ -60,6 +61,10 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
+        if self.compat.dialect != Dialect::Own {
+            let taken = self.receive_foreign(flow, &arrival(packet));
+            return self.settle_data(flow, packet, taken);
+        }
         let receiver = &mut self.flows.receivers[flow];
         let mut late = RecoveryRecord::default();
         let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
@@ -482,6 +487,9 @@ impl<S: Scheme> Part<S> {
         let flow_state = self.flows.entries[sender.entry].flow_state;
         self.flows.details[flow].ended_at = Some(self.now);
         self.leave_nic(flow);
+        if self.compat.dialect != Dialect::Own {
+            self.forget_receiver(flow);
+        }
         self.tell(FlowEvent::Ended(flow_state));
     }
 

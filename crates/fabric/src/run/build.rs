@@ -1,5 +1,6 @@
 //! From a plan to a world: nodes, ports, buffers and congestion points.
 
+use crate::buffer::broadcom::Broadcom;
 use crate::contract::precision::Precision;
 use crate::contract::record::Counters;
 use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, name_in_path, queue_number};
@@ -10,13 +11,13 @@ use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer,
+    BaseRtt, Dialect, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, SwitchSettings, Ties, peer,
 };
 use crate::network::rates::Rates;
 use crate::network::route::{Routes, Told};
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
+    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, FOREIGN, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
     TO_HOST,
 };
 use crate::node::scan::Scan;
@@ -30,11 +31,15 @@ use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Re
 use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
+use std::collections::HashMap;
 use std::sync::Arc;
-use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
+use xoff_engine::{BitRate, Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
 
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
+
+/// Stream of marks in ConWeave's simulator: the first that its user may number.
+const MARKS_STREAM: u64 = 1 << 63;
 
 /// Parts from which on what each keeps for later adds up.
 const MANY_PARTS: usize = 64;
@@ -259,6 +264,8 @@ impl<S: Scheme> Part<S> {
                 shared_random: shared_random(plan),
                 timers: Table::default(),
                 eager: plan.model.ties == Ties::Scheduled,
+                dialect: plan.model.dialect,
+                late: HashMap::new(),
             },
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             links: Links {
@@ -366,6 +373,7 @@ impl<S: Scheme> Part<S> {
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
                     | if self.compat.eager { EAGER } else { 0 }
+                    | if own && !at_host && self.compat.dialect != Dialect::Own { FOREIGN } else { 0 }
                     | if own { 0 } else { REMOTE }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
                     | if own && layout.part_of(self.plan.node_of(peer(name))) != number { BOUNDARY } else { 0 },
@@ -404,7 +412,7 @@ impl<S: Scheme> Part<S> {
                     xon_bytes: xon,
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
                     leaves_domain: domain::is_long_haul(&self.plan, name),
-                    shared_random: self.compat.shared_random.clone(),
+                    shared_random: self.marks_of(switch, class as u8),
                 });
                 hooks = hooks.with(cp.hooks());
                 self.points.cps.push(cp);
@@ -413,6 +421,17 @@ impl<S: Scheme> Part<S> {
             }
         }
         if self.schemes.len() > 1 { hooks.calling() } else { hooks }
+    }
+
+    /// Where the marks of a class take their numbers from, if not from a stream of their queue's own.
+    fn marks_of(&mut self, switch: SwitchId, class: u8) -> Option<SharedRandom> {
+        if self.compat.dialect == Dialect::Own {
+            return self.compat.shared_random.clone();
+        }
+        // Every switch has a generator of its own, and all have the same seed and stream. ACKs draw nothing.
+        let own = || SharedRandom::one(self.plan.seed as u32, MARKS_STREAM);
+        let draws = self.plan.classes.control != class;
+        draws.then(|| self.switches[switch].marks.get_or_insert_with(own).clone())
     }
 
     fn counts_passing(&self, switch: SwitchId) -> bool {
@@ -467,12 +486,25 @@ fn new_nodes(
                     ports,
                     signalling: settings.pfc.signalling,
                     storms: 0,
+                    marks: None,
+                    foreign: foreign_buffer(plan, settings, ports.iter().map(|port| names[port.index()])),
                     checks: Vec::new(),
                 });
             }
         }
     }
     (hosts, switches)
+}
+
+/// Buffer of another simulator, if its rules hold.
+fn foreign_buffer(
+    plan: &Plan,
+    settings: &SwitchSettings,
+    ports: impl Iterator<Item = u32>,
+) -> Option<Box<Broadcom>> {
+    let links: Vec<(BitRate, Span)> = ports.map(|port| plan.direction(port)).map(|of| (of.rate, of.delay)).collect();
+    let broadcom = || Box::new(Broadcom::new(settings.buffer_bytes, plan.classes.list.len(), &links));
+    (plan.model.dialect == Dialect::ConWeave).then(broadcom)
 }
 
 /// Room for the packets of so many ports.
@@ -512,5 +544,6 @@ fn shared_random(plan: &Plan) -> Option<SharedRandom> {
 fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
     let NicScheduler::Scan { acks_paused_by } = plan.hosts[profile as usize].nic.scheduler else { return None };
     let stops = |priority: u8| plan.classes.list.iter().position(|class| class.priority == priority);
-    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
+    let late = plan.model.dialect == Dialect::ConWeave;
+    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class), late))
 }
