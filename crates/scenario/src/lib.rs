@@ -21,6 +21,7 @@ pub mod budget;
 pub mod captures;
 pub mod check;
 mod context;
+mod dialect;
 pub mod diagnostic;
 pub mod dictionary;
 mod events;

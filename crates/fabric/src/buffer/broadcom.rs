@@ -11,7 +11,7 @@ const MTU_BYTES: u64 = 1048;
 /// Bytes that each ingress (port, class) and each port has before headroom and PAUSE are looked at.
 const INGRESS_MIN_BYTES: u64 = MTU_BYTES;
 /// Bytes of an egress queue that its limit does not count.
-const EGRESS_MIN_BYTES: u64 = MTU_BYTES + 1;
+pub const EGRESS_MIN_BYTES: u64 = MTU_BYTES + 1;
 /// Classes for which bytes are set aside, used or not.
 const CLASSES: u64 = 8;
 /// Headroom of the loopback device, which no one sets.

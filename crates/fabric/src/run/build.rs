@@ -424,14 +424,13 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Where the marks of a class take their numbers from, if not from a stream of their queue's own.
-    fn marks_of(&mut self, switch: SwitchId, class: u8) -> Option<SharedRandom> {
-        if self.compat.dialect == Dialect::Own {
-            return self.compat.shared_random.clone();
+    fn marks_of(&self, switch: SwitchId, class: u8) -> Option<SharedRandom> {
+        match self.compat.dialect {
+            Dialect::Own => self.compat.shared_random.clone(),
+            // ACKs draw nothing.
+            Dialect::ConWeave if self.plan.classes.control == class => None,
+            Dialect::ConWeave => self.switches[switch].marks.clone(),
         }
-        // Every switch has a generator of its own, and all have the same seed and stream. ACKs draw nothing.
-        let own = || SharedRandom::one(self.plan.seed as u32, MARKS_STREAM);
-        let draws = self.plan.classes.control != class;
-        draws.then(|| self.switches[switch].marks.get_or_insert_with(own).clone())
     }
 
     fn counts_passing(&self, switch: SwitchId) -> bool {
@@ -477,6 +476,9 @@ fn new_nodes(
             NodeKind::Switch => {
                 let settings = &plan.switches[usize::from(spec.profile)];
                 let ports = ports_of.get_mut(layout.switch_at(node)).map(std::mem::take).unwrap_or_default();
+                let foreign = foreign_buffer(plan, settings, ports.iter().map(|port| names[port.index()]));
+                // Every switch has a generator of its own, and all have the same seed and stream.
+                let marks = foreign.as_ref().map(|_| SharedRandom::one(plan.seed as u32, MARKS_STREAM));
                 switches.push(Switch {
                     node,
                     name,
@@ -486,8 +488,8 @@ fn new_nodes(
                     ports,
                     signalling: settings.pfc.signalling,
                     storms: 0,
-                    marks: None,
-                    foreign: foreign_buffer(plan, settings, ports.iter().map(|port| names[port.index()])),
+                    marks,
+                    foreign,
                     checks: Vec::new(),
                 });
             }

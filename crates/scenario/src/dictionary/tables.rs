@@ -187,6 +187,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "random_streams" was "random" ("own" => "per-queue"): Choice(&["per-queue", "shared"]) = "per-queue",
             "Probabilistic marking: every queue has a stream of its own; or all share one MRG32k3a, a new stream for every draw and PFC frame, in the order of events";
         "first_stream": Count = 0, "The stream of the first draw", only "with random_streams = \"shared\"";
+        "dialect": OneOf(DIALECT) = "none",
+            "Another simulator's rules as a whole, where no other option has them: \"conweave\" is ConWeave's (SIGCOMM 2023), with its shared buffer and PFC in place of [switch.pfc], its NIC and receivers, its draws of marks and of `drill`, `letflow`, `conga` and `conweave`", only "with event_order = \"insertion\" and scheduler = \"scan\"";
     }
     ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
         "mode": OneOf(ROUTING) = "ecmp",

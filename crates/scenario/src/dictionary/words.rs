@@ -2,7 +2,7 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt, Rule, Sack,
+    AckClass, AckPath, BaseRtt, Dialect, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt, Rule, Sack,
     Service, SetAside, Tie, Ties, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
@@ -21,6 +21,7 @@ pub(crate) const TIME_RESOLUTION: Words<TimeResolution> = &[
 pub(crate) const EVENT_ORDER: Words<Ties> = &[("hash", Ties::Hash), ("insertion", Ties::Scheduled)];
 pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)];
 pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];
+pub(crate) const DIALECT: Words<Dialect> = &[("none", Dialect::Own), ("conweave", Dialect::ConWeave)];
 pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
 
 // [routing]

@@ -1,10 +1,11 @@
 //! Files of other simulators, as scenarios.
 //!
-//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`chakra`]
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`conweave`] (ConWeave's), [`htsim`] (connection matrices), [`chakra`]
 //! (execution traces), [`cdf`] (distributions of sizes), [`page`] (their documentation).
 
 pub mod cdf;
 pub mod chakra;
+pub mod conweave;
 mod flow_list;
 pub mod hpcc;
 pub mod htsim;
@@ -62,6 +63,9 @@ pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
     let scenario = Scenario::open(path).map_err(|problem| vec![problem])?;
     if tcd::recognise(&scenario.source().text) {
         return Ok(tcd::import(scenario.source(), scenario.files(), None)?.scenario());
+    }
+    if conweave::recognise(&scenario.source().text) {
+        return Ok(conweave::import(scenario.source(), scenario.files(), None)?.scenario());
     }
     if !hpcc::config::recognise(&scenario.source().text) {
         return Ok(scenario);

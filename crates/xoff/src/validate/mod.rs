@@ -30,6 +30,7 @@ use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::import::hpcc::dialect::Dialect;
 use xoff_scenario::import::hpcc::{self, keys};
+use xoff_scenario::import::conweave;
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
 type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
@@ -148,7 +149,11 @@ impl Case {
         if xoff_scenario::import::tcd::recognise(&source.text) {
             return tcd::case(folder, name, sets);
         }
-        let imported = hpcc::import(source, &xoff_scenario::files::Files::in_folder(folder), None)?.scenario();
+        let files = xoff_scenario::files::Files::in_folder(folder);
+        if conweave::recognise(&source.text) {
+            return Case::read_conweave(folder, name, &conweave::import(source, &files, None)?.scenario(), sets);
+        }
+        let imported = hpcc::import(source, &files, None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
         (settings.record_pauses, settings.record_pfc_frames) = (false, true);
@@ -166,6 +171,15 @@ impl Case {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
         Ok(Case { name, loaded, theirs, queue, traces: None, random, promised })
+    }
+
+    /// Reads a run of ConWeave's simulator. Its draws are repeated one by one, so that nothing may differ.
+    fn read_conweave(folder: &Path, name: String, imported: &Scenario, sets: &[String]) -> Result<Case> {
+        let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
+        let settings = &mut Arc::make_mut(&mut loaded.plan).run;
+        (settings.record_pauses, settings.record_pfc_frames) = (false, true);
+        let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
+        Ok(Case { name, loaded, theirs, queue: None, traces: None, random: false, promised: Promised::Equal })
     }
 
     /// What it costs to run, for the order of runs only.

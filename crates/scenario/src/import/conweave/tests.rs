@@ -1,0 +1,1 @@
+//! ConWeave's configuration, from text to a loaded scenario.
