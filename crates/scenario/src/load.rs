@@ -332,7 +332,11 @@ impl Scenario {
             classes: classes.classes,
             switches,
             hosts,
-            model: Model { forwarding: routing.forwarding, hash: routing.hash, ..model },
+            model: Model {
+                forwarding: routing::in_dialect(routing.forwarding, model.dialect),
+                hash: routing.hash,
+                ..model
+            },
             ack_path,
             faults: Vec::new(),
             probes: Vec::new(),

@@ -7,8 +7,8 @@ use super::schemes::NamedScheme;
 use xoff_catalogue::param::PathSupport;
 use xoff_engine::Span;
 use xoff_fabric::plan::{
-    AckPath, AdaptiveSettings, DrillSettings, Forwarding, Hash, HashFields, NextHopRule, PathMap, PathRule, Plan,
-    PlbSettings, Recovery,
+    AckPath, AdaptiveSettings, ConWeaveSettings, CongaSettings, Dialect, DrillSettings, EdgeRouting, Forwarding, Hash,
+    HashFields, NextHopRule, PathMap, PathRule, Plan, PlbSettings, Recovery,
 };
 use xoff_fabric::scheme::{Format, Transport};
 
@@ -61,7 +61,68 @@ pub(crate) fn read(table: &mut Table) -> Result<Routing> {
             let gap = table.interval("flowlet_gap")?;
             Ok(by_switches(mode, NextHopRule::LetFlow(gap), Some(gap)))
         }
+        Mode::Conga => {
+            let settings = read_conga(table)?;
+            Ok(by_edges(mode, EdgeRouting::Conga(settings), Spreading::Flowlet))
+        }
+        // Its receivers' switches put packets in order, as far as they have queues for it.
+        Mode::ConWeave => {
+            let settings = read_conweave(table)?;
+            Ok(by_edges(mode, EdgeRouting::ConWeave(settings), Spreading::Flowlet))
+        }
     }
+}
+
+fn by_edges(mode: Mode, rule: EdgeRouting, spreading: Spreading) -> Routing {
+    Routing { mode, forwarding: Forwarding::by_edges(rule), hash: Hash::default(), spreading }
+}
+
+/// The rules of a mode as another simulator has them.
+pub(crate) fn in_dialect(forwarding: Forwarding, dialect: Dialect) -> Forwarding {
+    if dialect == Dialect::Own {
+        return forwarding;
+    }
+    let (next_hop, edge) = match (forwarding.next_hop, forwarding.edge) {
+        (Some(NextHopRule::Drill(_)), _) => (Some(NextHopRule::DrillShuffled), None),
+        (Some(NextHopRule::LetFlow(gap)), _) => (Some(NextHopRule::Ecmp), Some(EdgeRouting::LetFlow(gap))),
+        (next_hop, Some(EdgeRouting::Conga(settings))) => {
+            // Four neighbouring paths, and metrics that show overload.
+            (next_hop, Some(EdgeRouting::Conga(CongaSettings { capped: false, compared: 4, ..settings })))
+        }
+        (next_hop, Some(EdgeRouting::ConWeave(settings))) => {
+            // As many queues as it takes, beside the buffer.
+            (next_hop, Some(EdgeRouting::ConWeave(ConWeaveSettings { queues: None, counted: false, ..settings })))
+        }
+        other => other,
+    };
+    Forwarding { next_hop, edge, ..forwarding }
+}
+
+fn read_conga(table: &mut Table) -> Result<CongaSettings> {
+    Ok(CongaSettings {
+        gap: table.interval("flowlet_gap")?,
+        period: table.interval("dre_period")?,
+        alpha: table.number("dre_alpha", 0.001..=0.999)?,
+        bits: CONGA_BITS,
+        capped: true,
+        age: table.interval("metric_age")?,
+        compared: usize::MAX,
+    })
+}
+
+/// Bits of CONGA's metric (section 3.6 of its paper).
+const CONGA_BITS: u32 = 3;
+
+fn read_conweave(table: &mut Table) -> Result<ConWeaveSettings> {
+    Ok(ConWeaveSettings {
+        idle: table.interval("idle")?,
+        reply_extra: table.interval("reply_extra")?,
+        path_pause: table.interval("path_pause")?,
+        flush_extra: table.interval("flush_extra")?,
+        default_wait: table.interval("default_wait")?,
+        queues: Some(table.count("reorder_queues", 0..=10_000)? as u16),
+        counted: true,
+    })
 }
 
 fn by_switches(mode: Mode, rule: NextHopRule, flowlet_gap: Option<Span>) -> Routing {

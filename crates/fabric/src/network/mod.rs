@@ -3,6 +3,7 @@
 mod defaults;
 pub mod domain;
 pub mod extent;
+pub mod edge_routing;
 pub mod forwarding;
 pub mod partition;
 pub mod payload_paths;

@@ -2,7 +2,7 @@
 //!
 //! They hold only where events go by the order of their scheduling, so that other runs do not meet them.
 
-use crate::contract::packet::{Ecn, Packet};
+use crate::contract::packet::{Ecn, Kind, Packet};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::Scheme;
 use crate::flow::transport::{Arrival, Responder, Taken};
@@ -22,6 +22,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn admit_foreign(&mut self, egress: PortId, packet: &Packet) -> Admitted {
         let (class, from, to) = (packet.class, usize::from(packet.ingress), usize::from(self.local(egress)));
+        self.note_at_edge(self.links.ports[egress].switch(), packet.kind == Kind::Data);
         if class == self.plan.classes.control {
             return Admitted::Stored;
         }

@@ -1,6 +1,6 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TableRoute};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
@@ -9,7 +9,6 @@ use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
 use crate::network::plan::Dialect;
 use crate::network::route::FlowKey;
-use crate::part::forwarding::path_of;
 use crate::part::{FlowEvent, Part, kind};
 use xoff_engine::Time;
 
@@ -37,6 +36,8 @@ impl<S: Scheme> Part<S> {
             Kind::Trimmed => self.on_trimmed(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
+            // Taken out by the last switch.
+            Kind::Edge => self.discard(packet),
             Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {}", port_id.get()),
         }
     }
@@ -162,9 +163,10 @@ impl<S: Scheme> Part<S> {
             stamp: answer.sent_at,
             flow: data.flow,
             psn: answer.ack.expected,
+            // A flow whose answers have a way of their own has its ports.
             route: match data.flags & SPREAD {
-                0 => back_cursor(receiver.route, receiver.hops, receiver.backward),
-                _ => self.answer_route(data),
+                SPREAD if receiver.hops == 0 || TableRoute::of(data.route).is_none() => self.answer_route(data),
+                _ => back_cursor(receiver.route, receiver.hops, receiver.backward),
             },
             extra: data.extra,
             frame_bytes: receiver.ack_frame,
@@ -290,7 +292,7 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn take_ack(&mut self, packet: &Packet, selective: Option<Selective>) {
         let now = self.now;
-        let path = if packet.flags & SPREAD != 0 { path_of(&self.paths.route_ports, packet) } else { 0 };
+        let path = if packet.flags & SPREAD != 0 { self.path_answered(packet) } else { 0 };
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {

@@ -38,6 +38,8 @@ pub(crate) enum Mode {
     Adaptive,
     Drill,
     LetFlow,
+    Conga,
+    ConWeave,
 }
 pub(crate) const ROUTING: Words<Mode> = &[
     ("ecmp", Mode::Ecmp),
@@ -50,6 +52,8 @@ pub(crate) const ROUTING: Words<Mode> = &[
     ("adaptive", Mode::Adaptive),
     ("drill", Mode::Drill),
     ("letflow", Mode::LetFlow),
+    ("conga", Mode::Conga),
+    ("conweave", Mode::ConWeave),
 ];
 pub(crate) const HASH_FIELDS: Words<HashFields> = &[
     ("source", HashFields::SOURCE),

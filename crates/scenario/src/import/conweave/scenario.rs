@@ -124,7 +124,13 @@ fn routing(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[routing]\n");
     line(&mut out, "mode", mode, &config.said("LB_MODE"));
     match mode {
-        "\"letflow\"" | "\"conga\"" => line(&mut out, "flowlet_gap", "\"100us\"", ""),
+        "\"letflow\"" => line(&mut out, "flowlet_gap", "\"100us\"", ""),
+        "\"conga\"" => {
+            line(&mut out, "flowlet_gap", "\"100us\"", "");
+            line(&mut out, "dre_period", "\"50us\"", "");
+            line(&mut out, "dre_alpha", "0.2", "");
+            line(&mut out, "metric_age", "\"500us\"", "");
+        }
         "\"conweave\"" => {
             for (name, key) in [
                 ("idle", "CONWEAVE_TX_EXPIRY_TIME"),
