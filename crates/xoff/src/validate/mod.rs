@@ -1,9 +1,11 @@
 //! Xoff against other simulators, on their own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near
-//! two runs are), [`queues`], [`times`], [`tcd`] (what is different in the TCD authors' simulator), `report`.
+//! two runs are), [`queues`], [`times`], [`tcd`] and [`conweave`]
+//! (what is different in the TCD authors' simulator and in ConWeave's), `report`.
 
 pub(crate) mod compare;
+pub mod conweave;
 pub mod promised;
 pub mod queues;
 pub(crate) mod report;
@@ -30,7 +32,7 @@ use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::import::hpcc::dialect::Dialect;
 use xoff_scenario::import::hpcc::{self, keys};
-use xoff_scenario::import::conweave;
+use xoff_scenario::import;
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
 type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
@@ -44,6 +46,8 @@ pub struct Case {
     queue: Option<TheirQueue>,
     /// Traces of the TCD authors' simulator.
     traces: Option<tcd::Traces>,
+    /// What ConWeave's simulator prints at the end.
+    totals: Option<conweave::Totals>,
     random: bool,
     promised: Promised,
 }
@@ -150,8 +154,8 @@ impl Case {
             return tcd::case(folder, name, sets);
         }
         let files = xoff_scenario::files::Files::in_folder(folder);
-        if conweave::recognise(&source.text) {
-            return Case::read_conweave(folder, name, &conweave::import(source, &files, None)?.scenario(), sets);
+        if import::conweave::recognise(&source.text) {
+            return Case::read_conweave(folder, name, &import::conweave::import(source, &files, None)?.scenario(), sets);
         }
         let imported = hpcc::import(source, &files, None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
@@ -170,7 +174,7 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
-        Ok(Case { name, loaded, theirs, queue, traces: None, random, promised })
+        Ok(Case { name, loaded, theirs, queue, traces: None, totals: None, random, promised })
     }
 
     /// Reads a run of ConWeave's simulator. Its draws are repeated one by one, so that nothing may differ.
@@ -179,7 +183,8 @@ impl Case {
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
         (settings.record_pauses, settings.record_pfc_frames) = (false, true);
         let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
-        Ok(Case { name, loaded, theirs, queue: None, traces: None, random: false, promised: Promised::Equal })
+        let (totals, promised) = (conweave::Totals::read(folder)?, Promised::Equal);
+        Ok(Case { name, loaded, theirs, queue: None, traces: None, totals, random: false, promised })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -208,6 +213,7 @@ impl Case {
             _ => Vec::new(),
         };
         agreement.bounds.extend(means.iter().filter_map(tcd::Mean::bound));
+        agreement.bounds.extend(self.totals.iter().flat_map(|totals| totals.bounds(&end.counters)));
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
