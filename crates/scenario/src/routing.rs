@@ -6,6 +6,8 @@ use super::reader::{Result, Table, Text, list};
 use super::schemes::NamedScheme;
 use xoff_catalogue::param::PathSupport;
 use xoff_engine::Span;
+use xoff_fabric::edge_routing::HOPS_MOST;
+use xoff_fabric::network::edge_routing::longest_path;
 use xoff_fabric::plan::{
     AckPath, AdaptiveSettings, ConWeaveSettings, CongaSettings, Dialect, DrillSettings, EdgeRouting, Forwarding, Hash,
     HashFields, NextHopRule, PathMap, PathRule, Plan, PlbSettings, Recovery,
@@ -214,6 +216,10 @@ pub(crate) fn check(
         }
     }
     check_acks(root, plan, word)?;
+    if plan.model.forwarding.edge.is_some() && longest_path(plan) > HOPS_MOST {
+        let error = of_mode().error(format!("`{word}` needs shorter paths")).label("up to 4 links between two switches");
+        return Err(error.help("packets name every switch of their path: two or three tiers"));
+    }
     let goes_back = |formats: &[Format; 2]| formats[0].transport == Transport::Roce && !formats[0].reorder;
     let named = |wanted: &dyn Fn(&[Format; 2]) -> bool| -> Vec<&str> {
         let of = schemes.iter().zip(formats).filter(|(_, formats)| wanted(formats));

@@ -172,6 +172,11 @@ impl Broadcom {
         self.ingresses[self.place(from, class)].bytes
     }
 
+    /// Bytes stored.
+    pub fn used_bytes(&self) -> u64 {
+        self.pool_bytes
+    }
+
     /// Packets refused by the ingress and by the egress.
     pub fn refused(&self) -> [u64; 2] {
         self.refused

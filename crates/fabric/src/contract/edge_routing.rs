@@ -135,10 +135,10 @@ pub trait EdgeRule: Send {
     /// Takes note of any packet that reaches the switch. Timers of the switch may begin with its first.
     #[inline]
     fn on_packet(&mut self, now: Time, is_data: bool) {}
-    /// Chooses the path of a packet that enters the fabric here, and writes its header. `paths` has at least one and
-    /// is in order.
+    /// Returns the path of a packet that enters the fabric here, and writes the rest of its header. `paths` has at
+    /// least one and is in order.
     #[inline]
-    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header);
+    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) -> EdgePath;
     /// A packet will leave by `port`, on its way along its path, whether the egress has room for it or not.
     #[inline]
     fn pass(&mut self, now: Time, port: u16, rate: BitRate, frame_bytes: u32, header: &mut Header) {}

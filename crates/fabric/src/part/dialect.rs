@@ -2,6 +2,7 @@
 //!
 //! They hold only where events go by the order of their scheduling, so that other runs do not meet them.
 
+use crate::buffer::broadcom::{Broadcom, PAUSE};
 use crate::contract::packet::{Ecn, Kind, Packet};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::Scheme;
@@ -9,6 +10,7 @@ use crate::flow::transport::{Arrival, Responder, Taken};
 use crate::id::{HostId, PortId, QueueId, ReceiverId, SenderId};
 use crate::network::plan::Dialect;
 use crate::node::port::{FREE_RESERVED, SCANS};
+use crate::node::switch::Switch;
 use crate::part::switch::Admitted;
 use crate::part::{Part, kind};
 use xoff_engine::Time;
@@ -46,7 +48,7 @@ impl<S: Scheme> Part<S> {
         for class in 0..self.classes as u8 {
             let lossless = self.plan.classes.list[usize::from(class)].lossless;
             let buffer = self.switches[self.links.ports[ingress].switch()].foreign.as_deref_mut();
-            let must_pause = |buffer: &crate::buffer::broadcom::Broadcom| buffer.must_pause(from, class, arrived);
+            let must_pause = |buffer: &Broadcom| buffer.must_pause(from, class, arrived);
             if let Some(buffer) = buffer.filter(|buffer| lossless && must_pause(buffer)) {
                 buffer.pause(self.now, from, class);
                 self.send_foreign_pfc(ingress, class, true);
@@ -82,6 +84,16 @@ impl<S: Scheme> Part<S> {
         self.resume_if_below(ingress, class);
     }
 
+    /// Whether every byte in such a buffer is in one queue.
+    pub(crate) fn check_foreign(&self, switch: &Switch, buffer: &Broadcom) -> Result<(), String> {
+        let control = self.plan.classes.control;
+        let counted = (0..self.classes as u8).filter(|class| *class != control);
+        let of_class = |class| switch.ports.iter().map(move |&port| self.queue(port, class).bytes).sum::<u64>();
+        let (queued, used) = (counted.map(of_class).sum::<u64>(), buffer.used_bytes());
+        let name = &self.plan.nodes[switch.node as usize].name;
+        if queued == used { Ok(()) } else { Err(format!("{name}: {queued} bytes queued, {used} of the buffer used")) }
+    }
+
     /// A PFC frame joins the queue of control packets: it waits for those ahead of it.
     fn send_foreign_pfc(&mut self, port_id: PortId, class: u8, pause: bool) {
         let was = self.set_pausing(port_id, class, pause);
@@ -98,7 +110,7 @@ impl<S: Scheme> Part<S> {
         *own += 1;
         *all += 1;
         frames.advertised = if pause { frames.advertised | bit } else { frames.advertised & !bit };
-        let lasts = if pause { crate::buffer::broadcom::PAUSE.ps() } else { 0 };
+        let lasts = if pause { PAUSE.ps() } else { 0 };
         let frame = Packet::pfc(bit, if pause { bit } else { 0 }, Time::from_ps(lasts), self.links.pfc_frame);
         // It belongs to the link: no packet-hop, though it is sent as packets are.
         self.counters.packet_hops = self.counters.packet_hops.wrapping_sub(1);

@@ -91,7 +91,7 @@ impl<S: Scheme> Part<S> {
             return None;
         }
         let mut header = Header::default();
-        machines[switch].enter(&facts, paths, &mut header);
+        header.path = machines[switch].enter(&facts, paths, &mut header);
         let port = header.path.port(0);
         packet.route = HeaderRoute(headers.insert(header)).word();
         packet.flags |= HAS_HEADER;
@@ -191,6 +191,19 @@ impl<S: Scheme> Part<S> {
         let EdgeState { held, held_of, .. } = self.edges();
         let place = held_of.get(&of).copied();
         held.get_mut(place.unwrap_or(u32::MAX)).expect("the first packet has set a time").packets.push(*packet);
+    }
+
+    /// Packets that edges hold back, with the switch of each.
+    pub(crate) fn held_back(&self) -> impl Iterator<Item = (SwitchId, &Packet)> {
+        let held = self.paths.forwarding.edge.iter().flat_map(|edge| edge.held.iter());
+        held.flat_map(|(_, held)| held.packets.iter().map(|packet| (held.switch, packet)))
+    }
+
+    /// Bytes that a switch holds back and counts in its buffer.
+    pub(crate) fn held_bytes(&self, switch: SwitchId) -> u64 {
+        let counted = self.plan.model.forwarding.edge.is_some_and(|rule| rule.counts_held());
+        let own = self.held_back().filter(|(of, _)| counted && *of == switch);
+        own.map(|(_, packet)| u64::from(packet.frame_bytes)).sum()
     }
 
     /// Packets that were held back go to their egress, in order.

@@ -149,7 +149,7 @@ impl EdgeRule for Conga {
         }
     }
 
-    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) {
+    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) -> EdgePath {
         if let Some(metrics) = self.from_edge.get(&packet.to).filter(|metrics| !metrics.is_empty()) {
             let drawn = metrics.iter().nth(self.lots.below(metrics.len()));
             header.feedback = drawn.map(|(path, (metric, _))| (*path, *metric));
@@ -158,8 +158,9 @@ impl EdgeRule for Conga {
         let goes_on = known.filter(|(path, last)| {
             packet.now.saturating_since(*last) <= self.settings.gap && paths.binary_search(path).is_ok()
         });
-        header.path = goes_on.map_or_else(|| self.best(packet, paths), |(path, _)| path);
-        self.flowlets.insert(packet.flowlet, (header.path, packet.now));
+        let path = goes_on.map_or_else(|| self.best(packet, paths), |(path, _)| path);
+        self.flowlets.insert(packet.flowlet, (path, packet.now));
+        path
     }
 
     fn pass(&mut self, now: Time, port: u16, rate: BitRate, frame_bytes: u32, header: &mut Header) {
@@ -234,7 +235,7 @@ mod tests {
         let mut take = |us: u64| {
             let mut header = Header::default();
             conga.on_packet(Time::from_us(us), true);
-            conga.enter(&entering(us, 7), &paths(4), &mut header);
+            header.path = conga.enter(&entering(us, 7), &paths(4), &mut header);
             pass(&mut conga, us, header.path.port(0).unwrap(), 900_000);
             header
         };

@@ -135,7 +135,7 @@ impl EdgeRule for ConWeave {
         }
     }
 
-    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) {
+    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) -> EdgePath {
         let now = packet.now;
         let (any, good) = self.draw(now, paths);
         let settings = self.settings;
@@ -167,10 +167,10 @@ impl EdgeRule for ConWeave {
         }
         header.rerouted = of.rerouted;
         let before = of.path.unwrap_or(any);
-        header.path = if expired { good.unwrap_or(before) } else { before };
+        let path = if expired { good.unwrap_or(before) } else { before };
         // A tail goes the old way, and those after it the new one.
         of.rerouted |= late;
-        of.path = Some(if late { good.unwrap_or(before) } else { header.path });
+        of.path = Some(if late { good.unwrap_or(before) } else { path });
         header.epoch = of.epoch;
         header.sent = now;
         header.tail = of.tail;
@@ -179,6 +179,7 @@ impl EdgeRule for ConWeave {
             (false, true) => Role::Tail,
             (false, false) => Role::Plain,
         };
+        path
     }
 
     fn leave(&mut self, packet: &EdgePacket, header: &Header, effects: &mut Effects) {
@@ -292,7 +293,7 @@ mod tests {
 
     fn enter(edge: &mut ConWeave, us: u64) -> Header {
         let mut header = Header::default();
-        edge.enter(&entering(us, 7), &paths(4), &mut header);
+        header.path = edge.enter(&entering(us, 7), &paths(4), &mut header);
         header
     }
 

@@ -28,7 +28,7 @@ impl LetFlow {
 }
 
 impl EdgeRule for LetFlow {
-    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], header: &mut Header) {
+    fn enter(&mut self, packet: &EdgePacket, paths: &[EdgePath], _: &mut Header) -> EdgePath {
         let (now, idle) = (packet.now, self.gap * IDLE_GAPS);
         if now.saturating_since(self.swept) > idle {
             self.flowlets.retain(|_, (_, last)| now.saturating_since(*last) <= idle);
@@ -37,8 +37,9 @@ impl EdgeRule for LetFlow {
         let known = self.flowlets.get(&packet.flowlet).filter(|(path, last)| {
             now.saturating_since(*last) <= self.gap && paths.binary_search(path).is_ok()
         });
-        header.path = known.map_or_else(|| paths[self.lots.below(paths.len())], |(path, _)| *path);
-        self.flowlets.insert(packet.flowlet, (header.path, now));
+        let path = known.map_or_else(|| paths[self.lots.below(paths.len())], |(path, _)| *path);
+        self.flowlets.insert(packet.flowlet, (path, now));
+        path
     }
 }
 
@@ -50,11 +51,7 @@ mod tests {
     #[test]
     fn a_gap_begins_a_flowlet() {
         let mut rule = LetFlow::new(&facts(), Span::from_us(100));
-        let mut take = |us, flow| {
-            let mut header = Header::default();
-            rule.enter(&entering(us, flow), &paths(4), &mut header);
-            header.path
-        };
+        let mut take = |us, flow| rule.enter(&entering(us, flow), &paths(4), &mut Header::default());
         // rand() of the seed 1 modulo 4: 3, 2, 1.
         let [a, b, c] = [3, 2, 1].map(|place| paths(4)[place]);
         assert_eq!([take(0, 7), take(100, 7), take(150, 8), take(200, 7), take(301, 7)], [a, a, b, a, c]);
