@@ -22,6 +22,11 @@ pub fn tcd(bytes: &[u8]) -> bool {
     configuration(bytes, import::tcd::recognise, import::tcd::import)
 }
 
+/// Imports a configuration of ConWeave's simulator.
+pub fn conweave(bytes: &[u8]) -> bool {
+    configuration(bytes, import::conweave::recognise, import::conweave::import)
+}
+
 type Import = fn(&Arc<Source>, &Files, Option<&str>) -> Result<Imported, Vec<Diagnostic>>;
 
 /// Imports a configuration, and the files it names, each after a line `=== NAME`.

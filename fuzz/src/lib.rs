@@ -28,6 +28,7 @@ pub const TARGETS: &[Target] = &[
     ("model", claims::model),
     ("hpcc", imports::hpcc),
     ("tcd", imports::tcd),
+    ("conweave", imports::conweave),
     ("htsim", imports::htsim),
     ("store", runs::store),
     ("run_json", runs::run_json),

@@ -66,6 +66,11 @@ impl Streams {
         Streams { state, jump }
     }
 
+    /// One stream, number `stream`, whose numbers are drawn one after the other.
+    pub fn one(seed: u32, stream: u64) -> Streams {
+        Streams { jump: (STEP_1, STEP_2), ..Streams::new(seed, stream) }
+    }
+
     /// The first number of the next stream, between 0 and 1.
     pub fn draw(&mut self) -> f64 {
         let (one, two) = (times(&STEP_1, self.state.0, M1)[2], times(&STEP_2, self.state.1, M2)[2]);
@@ -88,6 +93,11 @@ impl SharedRandom {
     /// See [`Streams::new`].
     pub fn new(seed: u32, first: u64) -> SharedRandom {
         SharedRandom(Arc::new(Mutex::new(Streams::new(seed, first))))
+    }
+
+    /// See [`Streams::one`].
+    pub fn one(seed: u32, stream: u64) -> SharedRandom {
+        SharedRandom(Arc::new(Mutex::new(Streams::one(seed, stream))))
     }
 
     /// See [`Streams::draw`]. The caller keeps draws in order.
@@ -144,6 +154,17 @@ mod tests {
         }
         let mut other = Streams::new(2, 10);
         assert_ne!(from_ten.draw(), other.draw());
+    }
+
+    /// L'Ecuyer's numbers for the seed 12345, of stream 0 at its substream 1, follow from 2^76 steps: here only that one
+    /// stream goes on where streams begin anew.
+    #[test]
+    fn one_stream_goes_on() {
+        let (mut one, mut anew) = (Streams::one(1, 1 << 63), Streams::new(1, 1 << 63));
+        assert_eq!(one.draw(), anew.draw());
+        assert_ne!(one.draw(), anew.draw());
+        let mean = (0..1_000).map(|_| one.draw()).sum::<f64>() / 1e3;
+        assert!((0.45..0.55).contains(&mean), "{mean}");
     }
 
     #[test]

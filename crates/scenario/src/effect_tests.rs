@@ -95,6 +95,8 @@ fn contexts() -> Vec<String> {
         (SPINES, "[routing]\nmode=\"adaptive\"\nper=\"flowlet\""),
         (SPINES, "[routing]\nmode=\"drill\""),
         (STAR, "[[class]]\nname=\"data\"\npriority=3\nlossless=false\nqueue_time=\"bdp\"\n[[class]]\nname=\"control\"\npriority=6"),
+        (SPINES, "[routing]\nmode=\"conga\""),
+        (SPINES, "[routing]\nmode=\"conweave\""),
         (SPINES, "[routing]\nmode=\"plb\""),
         ("kind=\"fat-tree\"\nk=2\nhost_rate=\"100Gbps\"", ""),
         ("kind=\"clos\"\npods=2\ntors_per_pod=1\naggs_per_pod=2\nhosts_per_tor=1\ncores=2\nhost_rate=\"100Gbps\"", ""),

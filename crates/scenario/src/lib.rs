@@ -22,6 +22,7 @@ pub mod captures;
 pub mod check;
 mod context;
 pub mod diagnostic;
+mod dialect;
 pub mod dictionary;
 mod events;
 pub mod files;

@@ -4,6 +4,7 @@ use super::budget;
 use super::captures;
 use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
+use super::dialect;
 use super::dictionary::{self, words::Mode};
 use super::events::{self, Output};
 use super::files::Files;
@@ -33,7 +34,9 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, Classes, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties};
+use xoff_fabric::plan::{
+    AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
+};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -309,7 +312,7 @@ impl Scenario {
         let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
         let Parts { model, routing, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
-        let context = switch_context(&classes.classes, &host, &graph, &servers);
+        let context = switch_context(&classes.classes, &host, &graph, &servers, model.dialect);
         let nodes = &mut graph.nodes;
         let switches = settings::read_switches(root, &context, &names, |node, profile| {
             nodes[node as usize].profile = profile;
@@ -333,7 +336,11 @@ impl Scenario {
             classes: classes.classes,
             switches,
             hosts,
-            model: Model { forwarding: routing.forwarding, hash: routing.hash, ..model },
+            model: Model {
+                forwarding: routing::in_dialect(routing.forwarding, model.dialect),
+                hash: routing.hash,
+                ..model
+            },
             ack_path,
             faults: Vec::new(),
             probes: Vec::new(),
@@ -367,6 +374,7 @@ impl Scenario {
         let captures = captures::read(root, &context)?;
         let traffic = read_traffic(rows, &mut context)?;
         (plan.faults, plan.probes) = (faults, probes);
+        dialect::check(root, &plan)?;
         self.check_stop(root, stop, &traffic)?;
         let mut warnings: Vec<Diagnostic> = self.notes.iter().cloned().chain(head.warnings).chain(unused).collect();
         controlled_switches(root, &plan, &schemes)?;
@@ -419,13 +427,20 @@ impl Scenario {
 }
 
 /// What settings of switches depend on.
-fn switch_context(classes: &Classes, host: &HostSettings, graph: &Graph, servers: &Servers) -> SwitchContext {
+fn switch_context(
+    classes: &Classes,
+    host: &HostSettings,
+    graph: &Graph,
+    servers: &Servers,
+    dialect: Dialect,
+) -> SwitchContext {
     SwitchContext {
         any_lossless: classes.list.iter().any(|class| class.lossless),
         may_trim: recovery::may_trim(classes, host),
         lossy_alpha: classes.list.iter().any(|class| !class.lossless && class.alpha.is_some()),
         nic_rate: topology::slowest_host_rate(graph),
         scale_up: servers.has_scale_up(),
+        foreign: dialect != Dialect::Own,
     }
 }
 

@@ -6,9 +6,11 @@ use super::reader::{Result, Table, Text, list};
 use super::schemes::NamedScheme;
 use xoff_catalogue::param::PathSupport;
 use xoff_engine::Span;
+use xoff_fabric::edge_routing::HOPS_MOST;
+use xoff_fabric::network::edge_routing::longest_path;
 use xoff_fabric::plan::{
-    AckPath, AdaptiveSettings, DrillSettings, Forwarding, Hash, HashFields, NextHopRule, PathMap, PathRule, Plan,
-    PlbSettings, Recovery,
+    AckPath, AdaptiveSettings, ConWeaveSettings, CongaSettings, Dialect, DrillSettings, EdgeRouting, Forwarding, Hash,
+    HashFields, NextHopRule, PathMap, PathRule, Plan, PlbSettings, Recovery,
 };
 use xoff_fabric::scheme::{Format, Transport};
 
@@ -63,7 +65,68 @@ pub(crate) fn read(table: &mut Table) -> Result<Routing> {
             let gap = table.interval("flowlet_gap")?;
             Ok(by_switches(mode, NextHopRule::LetFlow(gap), Some(gap)))
         }
+        Mode::Conga => {
+            let settings = read_conga(table)?;
+            Ok(by_edges(mode, EdgeRouting::Conga(settings), Spreading::Flowlet))
+        }
+        // Its receivers' switches put packets in order, as far as they have queues for it.
+        Mode::ConWeave => {
+            let settings = read_conweave(table)?;
+            Ok(by_edges(mode, EdgeRouting::ConWeave(settings), Spreading::Flowlet))
+        }
     }
+}
+
+fn by_edges(mode: Mode, rule: EdgeRouting, spreading: Spreading) -> Routing {
+    Routing { mode, forwarding: Forwarding::by_edges(rule), hash: Hash::default(), spreading }
+}
+
+/// The rules of a mode as another simulator has them.
+pub(crate) fn in_dialect(forwarding: Forwarding, dialect: Dialect) -> Forwarding {
+    if dialect == Dialect::Own {
+        return forwarding;
+    }
+    let (next_hop, edge) = match (forwarding.next_hop, forwarding.edge) {
+        (Some(NextHopRule::Drill(_)), _) => (Some(NextHopRule::DrillShuffled), None),
+        (Some(NextHopRule::LetFlow(gap)), _) => (Some(NextHopRule::Ecmp), Some(EdgeRouting::LetFlow(gap))),
+        (next_hop, Some(EdgeRouting::Conga(settings))) => {
+            // Four neighbouring paths, and metrics that show overload.
+            (next_hop, Some(EdgeRouting::Conga(CongaSettings { capped: false, compared: 4, ..settings })))
+        }
+        (next_hop, Some(EdgeRouting::ConWeave(settings))) => {
+            // As many queues as it takes, beside the buffer.
+            (next_hop, Some(EdgeRouting::ConWeave(ConWeaveSettings { queues: None, counted: false, ..settings })))
+        }
+        other => other,
+    };
+    Forwarding { next_hop, edge, ..forwarding }
+}
+
+fn read_conga(table: &mut Table) -> Result<CongaSettings> {
+    Ok(CongaSettings {
+        gap: table.interval("flowlet_gap")?,
+        period: table.interval("dre_period")?,
+        alpha: table.number("dre_alpha", 0.001..=0.999)?,
+        bits: CONGA_BITS,
+        capped: true,
+        age: table.interval("metric_age")?,
+        compared: usize::MAX,
+    })
+}
+
+/// Bits of CONGA's metric (section 3.6 of its paper).
+const CONGA_BITS: u32 = 3;
+
+fn read_conweave(table: &mut Table) -> Result<ConWeaveSettings> {
+    Ok(ConWeaveSettings {
+        idle: table.interval("idle")?,
+        reply_extra: table.interval("reply_extra")?,
+        path_pause: table.interval("path_pause")?,
+        flush_extra: table.interval("flush_extra")?,
+        default_wait: table.interval("default_wait")?,
+        queues: Some(table.count("reorder_queues", 0..=10_000)? as u16),
+        counted: true,
+    })
 }
 
 fn by_switches(mode: Mode, rule: NextHopRule, flowlet_gap: Option<Span>) -> Routing {
@@ -92,7 +155,7 @@ fn by_sender(table: &mut Table, mode: Mode, choice: PathRule) -> Result<Routing>
         return Err(error.label("\"source-port\" carries it; or entropy_map = \"path\""));
     }
     let spreading = if mode == Mode::Plb { Spreading::Flow } else { Spreading::Packet };
-    let forwarding = Forwarding { paths, path_map, choice, next_hop: None };
+    let forwarding = Forwarding { paths, path_map, choice, ..Forwarding::default() };
     Ok(Routing { mode, forwarding, hash, spreading })
 }
 
@@ -155,6 +218,11 @@ pub(crate) fn check(
         }
     }
     check_acks(root, plan, word)?;
+    if plan.model.forwarding.edge.is_some() && longest_path(plan) > HOPS_MOST {
+        let error =
+            of_mode().error(format!("`{word}` needs shorter paths")).label("up to 4 links between two switches");
+        return Err(error.help("packets name every switch of their path: two or three tiers"));
+    }
     let goes_back = |formats: &[Format; 2]| formats[0].transport == Transport::Roce && !formats[0].reorder;
     let named = |wanted: &dyn Fn(&[Format; 2]) -> bool| -> Vec<&str> {
         let of = schemes.iter().zip(formats).filter(|(_, formats)| wanted(formats));

@@ -28,6 +28,7 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
             false => Random::Own,
             true => Random::Shared { first: table.count("first_stream", 0..=1 << 40)? },
         },
+        dialect: table.choice("dialect", words::DIALECT)?,
     })
 }
 
@@ -137,6 +138,8 @@ pub struct SwitchContext {
     pub nic_rate: BitRate,
     /// Whether servers have switches of their own.
     pub scale_up: bool,
+    /// Another simulator's rules of buffer and PFC hold.
+    pub foreign: bool,
 }
 
 /// What `[switch]` has inside a server: a switch there models a network that loses nothing and in which flows do
@@ -179,6 +182,10 @@ pub fn read_switches(
 
 fn read_switch(table: &mut Table, context: &SwitchContext) -> Result<SwitchSettings> {
     let buffer_bytes = table.bytes("buffer", 1..=1 << 40)?;
+    if context.foreign {
+        // Nothing below has an effect, so it is refused if it is written.
+        return Ok(SwitchSettings { buffer_bytes, count_passing: true, ..SwitchSettings::default() });
+    }
     let count_passing = table.flag("count_passing")?;
     let trim_bytes = read_trim(table, context)?;
     // Without a lossless class nothing below would have an effect, so the tables stay unread and

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use xoff_schemes::param::PathSupport;
 
 /// All modes.
-pub const MODES: [&str; 12] = [
+pub const MODES: [&str; 14] = [
     "ecmp",
     "spray",
     "oblivious",
@@ -19,6 +19,8 @@ pub const MODES: [&str; 12] = [
     "round-robin",
     "mrc",
     "letflow",
+    "conga",
+    "conweave",
 ];
 
 /// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.
@@ -30,7 +32,7 @@ pub fn routing(draw: &mut Draw, root: &mut Table) {
     let choice: &[&str] = match support {
         _ if draw.one_in(40) => &MODES,
         PathSupport::Any | PathSupport::OnePathWith { .. } => &MODES,
-        PathSupport::OnePath(_) => &["ecmp", "plb", "letflow", "flowlets"],
+        PathSupport::OnePath(_) => &["ecmp", "plb", "letflow", "flowlets", "conga", "conweave"],
         PathSupport::Ecmp(_) => &["ecmp"],
     };
     let mode = *draw.pick(choice);
@@ -61,6 +63,19 @@ pub fn routing(draw: &mut Draw, root: &mut Table) {
         }
         "letflow" => {
             set(&mut routing, "flowlet_gap", time(draw.between(1, 100) * US / 2));
+            true
+        }
+        "conga" => {
+            set(&mut routing, "flowlet_gap", time(draw.between(1, 100) * US / 2));
+            set(&mut routing, "dre_period", time(draw.between(5, 50) * US));
+            set(&mut routing, "metric_age", time(draw.between(50, 500) * US));
+            true
+        }
+        "conweave" => {
+            set(&mut routing, "idle", time(draw.between(10, 300) * US));
+            set(&mut routing, "reply_extra", time(draw.between(1, 80) * US / 10));
+            set(&mut routing, "flush_extra", time(draw.between(1, 32) * US));
+            set(&mut routing, "reorder_queues", draw.between(0, 8) as i64);
             true
         }
         "plb" => {

@@ -7,6 +7,7 @@
 //! A rule is a file with a `ThresholdRule` and a line of `rules!`; `[switch.pfc] threshold` takes its name.
 
 mod active;
+pub mod broadcom;
 mod ingress;
 mod rule;
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::contract::delegate::delegable;
 use crate::contract::packet::Ecn;
 pub use crate::contract::scheme::Loss;
-use xoff_engine::{BitRate, Span, Time};
+use xoff_engine::{BitRate, SharedGlibc, Span, Time};
 
 /// What a path choice may know of its flow.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +36,14 @@ pub trait PathChoice: Send {
 pub(crate) use delegate_path_choice;
 
 /// What a next-hop choice may know of its switch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct NextHopFacts {
     /// Seed of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// Number of the switch among switches; stable for a given scenario.
     pub switch: u32,
+    /// Generator that all switches share, if they follow a simulator in which they do.
+    pub shared: Option<SharedGlibc>,
 }
 
 /// A packet that has arrived at a switch and needs a next hop.
@@ -51,6 +53,8 @@ pub struct Forwarded {
     pub now: Time,
     /// Hash of the flow's identity.
     pub flow: u32,
+    /// Number of the host that receives it.
+    pub host: u32,
     /// Number of the switch where the packet's way ends, among switches with hosts.
     pub edge: u16,
     /// Path number that the sender chose: the packet's entropy.

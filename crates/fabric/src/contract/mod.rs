@@ -4,6 +4,7 @@ pub mod activity;
 pub mod capture;
 pub mod control;
 pub mod delegate;
+pub mod edge_routing;
 mod facts;
 pub mod forwarding;
 pub mod frame_content;

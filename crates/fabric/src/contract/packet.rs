@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Notification,
     /// A data packet whose payload a switch has cut off, in the control class.
     Trimmed,
+    /// From the last edge of a flow to the first, about its path; the content lies in the part's arena.
+    Edge,
     /// See [`Packet::pfc`].
     Pfc,
     /// From a switch's control to its neighbour's, never forwarded; the content lies in the world's
@@ -141,8 +143,10 @@ pub(crate) const TRANSIT: u8 = 8;
 pub(crate) const SPREAD: u8 = 16;
 /// An ACK or NAK whose `extra` is a selective acknowledgement, which has what else the packet carries.
 pub(crate) const SELECTIVE: u8 = 32;
+/// A data packet on its way from edge to edge: its `route` names its header ([`HeaderRoute`]).
+pub(crate) const HAS_HEADER: u8 = 64;
 /// Flags that are free.
-const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT | SPREAD | SELECTIVE);
+const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT | SPREAD | SELECTIVE | HAS_HEADER);
 
 /// Bits of [`Packet::stamp`] that the echo of an ACK or NAK takes: 281 s of picoseconds. The upper 16 are free in ACKs
 /// and NAKs, for a second number beside the cumulative one.
@@ -173,9 +177,22 @@ impl TableRoute {
     }
 }
 
+/// The place of a packet's header in [`Packet::route`], with [`HAS_HEADER`]: bit 31, so that it is no cursor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HeaderRoute(pub u32);
+
+impl HeaderRoute {
+    pub fn word(self) -> u32 {
+        TableRoute::BIT | self.0
+    }
+    pub fn of(route: u32) -> HeaderRoute {
+        HeaderRoute(route & !TableRoute::BIT)
+    }
+}
+
 // The budget of a packet. A number of 16 bits for the path is in `route`, or in the route memory where a cursor ends.
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
-const _: () = assert!(FREE_FLAGS.count_ones() == 2, "two of eight flags are free");
+const _: () = assert!(FREE_FLAGS.count_ones() == 1, "one of eight flags is free");
 const _: () = assert!(u64::BITS - ECHO_BITS == 16, "an ACK has room for a second number of 16 bits");
 
 /// Telemetry of a path, in path order, as schemes read and write it.

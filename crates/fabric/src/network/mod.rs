@@ -2,6 +2,7 @@
 
 mod defaults;
 pub mod domain;
+pub mod edge_routing;
 pub mod extent;
 pub mod forwarding;
 pub mod partition;

@@ -4,6 +4,7 @@
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
 pub use crate::buffer::{ActiveSettings, Counting, Rule, Unscheduled};
+pub use crate::network::edge_routing::{ConWeaveSettings, CongaSettings, EdgeRouting};
 pub use crate::network::forwarding::{
     AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie,
 };
@@ -65,6 +66,20 @@ pub struct Model {
     pub random: Random,
     /// Which way packets take, and who chooses it when.
     pub forwarding: Forwarding,
+    /// Whose rules switches and NICs follow where there is no other option.
+    pub dialect: Dialect,
+}
+
+/// A simulator whose rules a run follows as a whole, where single rules of it would serve nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Dialect {
+    /// None.
+    #[default]
+    Own,
+    /// ConWeave's (SIGCOMM 2023): its shared buffer ([`crate::buffer::broadcom`]), a PAUSE frame for every packet that
+    /// finds its ingress above its threshold, in one queue with ACKs, a generator of marks per switch, NICs that wake
+    /// up for flows that wait for their time alone, and receivers that forget a flow once its sender has ended.
+    ConWeave,
 }
 
 /// Where marking by lot takes its numbers from.

@@ -7,6 +7,7 @@ use crate::contract::packet::TableRoute;
 use crate::contract::record::Order;
 use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
 use crate::network::forwarding::{HashOfPackets, NextHopMachine, PathMachine};
+use crate::node::edge_routing::EdgeState;
 use crate::node::order::ArrivalOrder;
 use xoff_engine::{Numbered, Table, Time};
 
@@ -26,6 +27,8 @@ pub(crate) struct Forwarder {
     pub route_free: Vec<Vec<u32>>,
     /// Candidates of the packet at hand.
     pub candidates: Vec<Candidate>,
+    /// Where edges choose paths.
+    pub edge: Option<Box<EdgeState>>,
 }
 
 impl Forwarder {

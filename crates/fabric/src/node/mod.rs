@@ -1,5 +1,6 @@
 //! Switches and hosts: what they remember. What they do is in [`crate::part`].
 
+pub mod edge_routing;
 pub mod forwarding;
 pub mod host;
 pub mod order;

@@ -159,7 +159,9 @@ pub const FREE_RESERVED: u32 = 1 << 14;
 pub const CHECKS: u32 = 1 << 15;
 /// A packet was marked or a pause ended since activity was last sampled.
 pub const MARKED_OR_RESUMED: u32 = 1 << 16;
-const _: () = assert!(MARKED_OR_RESUMED == 1 << 16, "17 of 32 port flags are used: 1 << 17 is the next");
+/// Its switch has the buffer and the PFC of another simulator ([`Dialect`](crate::network::plan::Dialect)).
+pub const FOREIGN: u32 = 1 << 17;
+const _: () = assert!(FOREIGN == 1 << 17, "18 of 32 port flags are used: 1 << 18 is the next");
 
 impl Port {
     #[inline]

@@ -17,11 +17,13 @@ pub struct Scan {
     /// Wake-ups that were moved and are still scheduled: they must not be taken for another of the same
     /// time.
     pub(crate) moved: Vec<Time>,
+    /// Flows whose time has come do not keep the NIC from setting a wake-up, and places of ended flows keep the order.
+    pub(crate) late: bool,
 }
 
 impl Scan {
-    pub fn new(ack_gate: u8) -> Scan {
-        Scan { flows: Vec::new(), last: 0, acks: Fifo::default(), ack_gate, moved: Vec::new() }
+    pub fn new(ack_gate: u8, late: bool) -> Scan {
+        Scan { flows: Vec::new(), last: 0, acks: Fifo::default(), ack_gate, moved: Vec::new(), late }
     }
 
     /// Whether the wake-up of now is one that was moved; it counts once.
@@ -34,6 +36,18 @@ impl Scan {
     pub(crate) fn order(&self) -> impl Iterator<Item = usize> {
         let (last, count) = (self.last, self.flows.len());
         (1..=count).map(move |step| (step + last) % count)
+    }
+
+    /// Removes all ended flows; the order from the one after the last served stays. Says where what stood at `kept`
+    /// stands now.
+    pub(crate) fn compact(&mut self, kept: Option<usize>) -> Option<usize> {
+        let living = |places: &[SenderId]| places.iter().filter(|flow| **flow != SenderId::NONE).count();
+        let kept = kept.map(|place| living(&self.flows[..place]));
+        let before = living(&self.flows[..self.flows.len().min(self.last + 1)]);
+        self.flows.retain(|flow| *flow != SenderId::NONE);
+        // The one after the last served comes first, so the last served is the one before it.
+        self.last = (before + self.flows.len()).saturating_sub(1) % self.flows.len().max(1);
+        kept
     }
 
     /// Removes ended flows from `first` on; says where what stood at `kept` stands now.

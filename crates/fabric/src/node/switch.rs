@@ -1,9 +1,10 @@
 //! A switch: its ports, its shared buffer, and the timers of its PFC.
 
 use crate::buffer::Buffer;
+use crate::buffer::broadcom::Broadcom;
 use crate::id::{PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
-use xoff_engine::Time;
+use xoff_engine::{SharedRandom, Time};
 
 #[derive(Debug)]
 pub struct Switch {
@@ -19,6 +20,10 @@ pub struct Switch {
     pub signalling: Signalling,
     /// Number of its queues that are in a storm now.
     pub storms: u32,
+    /// Generator of the marks of its queues, where they share one.
+    pub marks: Option<SharedRandom>,
+    /// Buffer that takes the place of `buffer`, under [`Dialect::ConWeave`](crate::network::plan::Dialect::ConWeave).
+    pub foreign: Option<Box<Broadcom>>,
     /// PFC checks to come, where each egress has timers of its own ([`ResumeAt::Checks`]).
     pub checks: Vec<PfcCheck>,
 }

@@ -3,21 +3,27 @@
 
 use crate::contract::packet::Packet;
 use crate::contract::scheme::{Scheme, TIMERS};
+use crate::flow::transport::Responder;
 use crate::id::{PortId, QueueId, SenderId};
-use crate::node::port::{FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS};
+use crate::network::plan::Dialect;
+use crate::node::port::{FOREIGN, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS};
 use crate::part::Part;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use xoff_engine::{SharedRandom, Table, Time};
 
 /// State that only rules of other simulators need: order of scheduling at one instant, one random stream for all.
 pub(crate) struct Compat {
     /// Events of one instant happen in the order of their scheduling: each transmission ends in an event of its own.
     pub(crate) eager: bool,
+    /// Whose rules of switches and NICs hold.
+    pub(crate) dialect: Dialect,
     pub(crate) shared_random: Option<SharedRandom>,
     /// PFC frames that wait for their port, each with the class and whether it pauses: every decision has its own.
     pub(crate) pfc_frames: BTreeMap<PortId, VecDeque<(u8, bool)>>,
     /// Timers of each sender that have an event, where events go by the order of their scheduling.
     pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
+    /// Receivers that began anew after their sender had ended, by number of the flow.
+    pub(crate) late: HashMap<u32, Responder>,
 }
 
 impl<S: Scheme> Part<S> {
@@ -69,7 +75,11 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn release_eagerly(&mut self, port_id: PortId, packet: &mut Packet) {
         self.links.ports[port_id].flags |= FREE_PENDING;
         self.inspect(port_id, packet);
-        self.release(self.links.ports[port_id].switch(), packet);
+        if self.links.ports[port_id].has(FOREIGN) {
+            self.release_foreign(port_id, packet);
+        } else {
+            self.release(self.links.ports[port_id].switch(), packet);
+        }
         self.links.ports[port_id].flags &= !FREE_PENDING;
     }
 }

@@ -10,6 +10,7 @@ use crate::contract::packet::{Kind, Packet, RESENT, TRANSIT, TRIMMED_EARLY, Tabl
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::AckPath;
+use crate::node::port::TO_HOST;
 use crate::part::Part;
 
 impl<S: Scheme> Part<S> {
@@ -77,6 +78,9 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn forward_by_table(&mut self, ingress: PortId, packet: &mut Packet) {
+        if self.paths.forwarding.edge.is_some() && matches!(packet.kind, Kind::Data | Kind::Trimmed) {
+            return self.route_by_edges(ingress, packet);
+        }
         let route = TableRoute::of(packet.route).expect("a cursor is inside the route memory");
         match self.next_hop(self.links.ports[ingress].switch(), route, packet) {
             Some(egress) => self.switch_receive_rare(ingress, egress, packet),
@@ -104,7 +108,8 @@ impl<S: Scheme> Part<S> {
             }
         }));
         let flow = self.flows.entries[packet.flow].name;
-        let facts = Forwarded { now: self.now, flow, edge: route.edge, path: route.path, class: packet.class };
+        let host = self.destination(packet);
+        let facts = Forwarded { now: self.now, flow, host, edge: route.edge, path: route.path, class: packet.class };
         let forwarding = &mut self.paths.forwarding;
         let chosen = match (packet.kind, self.plan.ack_path) {
             (Kind::Data, _) => forwarding.machines[switch].pick(&facts, &candidates),
@@ -115,8 +120,15 @@ impl<S: Scheme> Part<S> {
         Some(self.paths.forwarding.next_hops.next_hops(switch, route.edge)[chosen])
     }
 
+    /// Number of the host that receives a packet's flow; 0 for what goes back.
+    fn destination(&self, packet: &Packet) -> u32 {
+        let entry = &self.flows.entries[packet.flow];
+        let receiver = self.flows.receivers.get(entry.receiver).filter(|_| packet.kind == Kind::Data);
+        receiver.map_or(0, |receiver| receiver.host.get())
+    }
+
     /// The port of a switch to the host where a packet ends, if that host is at this switch.
-    fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+    pub(crate) fn port_to_host(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         let entry = &self.flows.entries[packet.flow];
         let host = match packet.kind {
             Kind::Data | Kind::Trimmed if entry.receiver != ReceiverId::NONE => {
@@ -143,13 +155,24 @@ impl<S: Scheme> Part<S> {
             let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
             self.flows.route_storage[packet.flow].note_hop(hop, self.now);
         }
+        if packet.kind == Kind::Edge && self.links.ports[egress].has(TO_HOST) {
+            self.take_edge_message(egress, packet);
+            return true;
+        }
         false
     }
 }
 
-/// Number of the path that an ACK or NAK answers, once it is where its own ends.
-#[cold]
-#[inline(never)]
-pub(crate) fn path_of(route_ports: &[u32], ack: &Packet) -> u16 {
-    TableRoute::of(ack.route).map_or_else(|| route_ports[ack.route as usize] as u16, |at| at.path)
+impl<S: Scheme> Part<S> {
+    /// Number of the path that an ACK or NAK answers, once it is where its own ends. Where switches choose paths it has
+    /// none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn answered_path(&self, ack: &Packet) -> u16 {
+        match TableRoute::of(ack.route) {
+            Some(route) => route.path,
+            None if self.plan.model.forwarding.next_hop.is_some() => 0,
+            None => self.paths.route_ports[ack.route as usize] as u16,
+        }
+    }
 }

@@ -8,6 +8,8 @@
 pub mod agenda;
 pub mod command;
 pub(crate) mod compat;
+mod dialect;
+mod edge_routing;
 mod forwarding;
 mod link;
 mod nic;
@@ -27,7 +29,7 @@ mod voq;
 mod watchdog;
 
 use crate::buffer::{Buffer, Ingress};
-use crate::contract::packet::{BACKWARD, Kind, Packet, SELECTIVE};
+use crate::contract::packet::{BACKWARD, HAS_HEADER, Kind, Packet, SELECTIVE};
 use crate::contract::record::{ClassReport, Counters, PortReport};
 use crate::contract::scheme::{Format, Scheme};
 use crate::id::{CpId, FlowEntryId, FlowStateId, HostId, PortId, QueueId, ReceiverId, SenderId, SwitchId};
@@ -66,7 +68,9 @@ pub mod kind {
     pub const SWITCH_TIMER: u8 = 14;
     /// After the probes, which thus see what has been there for a while.
     pub const SHAPER: u8 = 15;
-    const _: () = assert!(SHAPER < xoff_engine::event::KINDS, "16 of 32 kinds are used: 16 is the next");
+    /// Packets of a flow that an edge holds back are let go.
+    pub const FLUSH: u8 = 16;
+    const _: () = assert!(FLUSH < xoff_engine::event::KINDS, "17 of 32 kinds are used: 17 is the next");
 }
 
 /// Events whose state is fetched together in a large network: what a core can have under way.
@@ -219,6 +223,7 @@ impl<S: Scheme> Part<S> {
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
             kind::SHAPER => self.on_shaper(FlowEntryId::new(index)),
             kind::SOURCE => self.on_commands(index),
+            kind::FLUSH => self.on_flush(index),
             other => unreachable!("event kind {other} in a part"),
         }
     }
@@ -495,7 +500,7 @@ impl<S: Scheme> Part<S> {
     /// The network drops a packet of a flow.
     #[cold]
     pub(crate) fn lose(&mut self, packet: &Packet) {
-        if packet.kind != Kind::Notification {
+        if !matches!(packet.kind, Kind::Notification | Kind::Edge) {
             // Nobody need look at once.
             self.note(FlowEvent::Lost(self.flows.entries[packet.flow].flow_state));
         }
@@ -505,6 +510,9 @@ impl<S: Scheme> Part<S> {
     /// A packet ends here, undelivered.
     pub(crate) fn discard(&mut self, packet: &Packet) {
         self.counters.data_packets_discarded += u64::from(packet.kind == Kind::Data);
+        if packet.flags & HAS_HEADER != 0 {
+            self.drop_header(packet);
+        }
         self.release_extra(packet);
         self.packet_gone(packet.flow);
     }
@@ -522,6 +530,8 @@ impl<S: Scheme> Part<S> {
         if packet.flags & SELECTIVE != 0 {
             let (_, inner) = self.unpack_selective(packet);
             self.release_extra(&inner);
+        } else if packet.kind == Kind::Edge {
+            self.take_message(packet.extra);
         } else if packet.kind == Kind::Notification || packet.carries_feedback() {
             self.flows.feedback.remove(packet.extra);
         } else {

@@ -245,7 +245,8 @@ impl<S: Scheme> Part<S> {
         if sender.pacing.state != SendState::Ready && !scanned {
             return false; // It has left the round-robin since; this was its old place.
         }
-        if !sender.may_send() || sender.pacing.next_avail > now || sender.ended {
+        // A NIC that scans has asked.
+        if (!scanned && !sender.may_send()) || sender.pacing.next_avail > now || sender.ended {
             self.place_flow(flow);
             return false;
         }

@@ -232,6 +232,9 @@ impl<S: Scheme> Part<S> {
             }
         }
         if (port.paused & bit != 0) == pause {
+            if !pause {
+                self.hear_resume_again(port_id);
+            }
             return;
         }
         port.paused ^= bit;

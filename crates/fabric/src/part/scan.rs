@@ -68,6 +68,9 @@ impl<S: Scheme> Part<S> {
     /// The first flow that may send now. Ended flows that were passed are removed.
     fn look(&mut self, host_id: HostId, paused: u8) -> Option<SenderId> {
         let scan = self.hosts[host_id].scan.as_mut()?;
+        if scan.late {
+            return self.look_late(host_id, paused);
+        }
         let (mut found, mut first_ended) = (None, usize::MAX);
         for place in scan.order() {
             let flow = scan.flows[place];
@@ -96,6 +99,9 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let Some(scan) = &host.scan else { return };
+        if scan.late {
+            return self.set_late_wake_up(host_id);
+        }
         let senders = scan.flows.iter().filter(|flow| **flow != SenderId::NONE).map(|&flow| &self.flows.senders[flow]);
         let earliest =
             senders.filter(|sender| sender.requester.has_data()).map(|sender| sender.pacing.next_avail).min();

@@ -3,6 +3,7 @@
 use crate::contract::packet::{Kind, NO_EXTRA, Packet, SELECTIVE};
 use crate::contract::scheme::Scheme;
 use crate::flow::transport::Selective;
+use crate::network::plan::Dialect;
 use crate::part::Part;
 
 /// What an ACK or NAK carries in `extra`, with what would be there otherwise.
@@ -17,7 +18,10 @@ impl<S: Scheme> Part<S> {
     /// Puts a selective acknowledgement into an ACK or NAK, which grows by it.
     #[cold]
     pub(crate) fn pack_selective(&mut self, ack: &mut Packet, selective: Selective) {
-        ack.frame_bytes += selective.frame_bytes();
+        // There every answer has room for it.
+        if self.compat.dialect == Dialect::Own {
+            ack.frame_bytes += selective.frame_bytes();
+        }
         ack.extra = self.flows.selective.insert(SelectiveCargo { selective, extra: ack.extra });
         ack.flags |= SELECTIVE;
     }

@@ -12,8 +12,8 @@ use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
-    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LinkTypes,
-    MARKED_OR_RESUMED, Port, Queue, Storm,
+    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FOREIGN, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS,
+    LinkTypes, MARKED_OR_RESUMED, Port, Queue, Storm,
 };
 use crate::node::stacks::Departure;
 use crate::node::switch::Switch;
@@ -118,7 +118,7 @@ impl<S: Scheme> Part<S> {
 
     /// A packet that was admitted goes on at once where the order of scheduling counts, if it can; else it waits.
     #[inline]
-    fn take_in_order(&mut self, egress: PortId, packet: &mut Packet) {
+    pub(crate) fn take_in_order(&mut self, egress: PortId, packet: &mut Packet) {
         if self.links.ports[egress].has(EAGER) && self.passes_at_once(egress, packet.class) {
             self.pass_eagerly(egress, packet);
         } else {
@@ -145,8 +145,13 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> Admitted {
         let port = &self.links.ports[egress];
         let switch_id = port.switch();
-        if (port.has(DOWN) || self.switches[switch_id].storms > 0) && self.takes_nothing(egress, packet.class) {
-            return Admitted::Lost;
+        if port.flags & (DOWN | FOREIGN) != 0 || self.switches[switch_id].storms > 0 {
+            if self.takes_nothing(egress, packet.class) {
+                return Admitted::Lost;
+            }
+            if self.links.ports[egress].has(FOREIGN) {
+                return self.admit_foreign(egress, packet);
+            }
         }
         let Switch { buffer, ports, .. } = &mut self.switches[switch_id];
         let arrival = Arrival {

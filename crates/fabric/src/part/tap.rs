@@ -34,6 +34,9 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn tap(&mut self, port: PortId, packet: &Packet) {
+        if packet.kind == Kind::Edge {
+            return; // No format of such a frame is public.
+        }
         let name = self.links.ports[port].name;
         for index in 0..self.records.taps.list.len() {
             let tap = &mut self.records.taps.list[index];
@@ -71,6 +74,7 @@ impl<S: Scheme> Part<S> {
     fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
         match packet.kind {
             Kind::Data | Kind::Trimmed => Body::Data(self.data_of(packet)),
+            Kind::Edge => unreachable!("messages of edges are not captured"),
             Kind::Ack | Kind::Nak => Body::Reply(self.reply_of(packet)),
             Kind::Notification => {
                 let flow = self.flow_name(packet.flow);

@@ -1,7 +1,7 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
 use crate::contract::packet::{
-    ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TRIMMED_EARLY,
+    ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TRIMMED_EARLY, TableRoute,
 };
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
@@ -9,8 +9,8 @@ use crate::contract::traffic::FlowSpec;
 use crate::flow::pacing::SendState;
 use crate::flow::transport::{Ack, Answer, Arrival, Echo, Selective, Taken};
 use crate::id::{FlowEntryId, PortId, ReceiverId, SenderId};
+use crate::network::plan::Dialect;
 use crate::network::route::FlowKey;
-use crate::part::forwarding::path_of;
 use crate::part::{FlowEvent, Part, kind};
 use xoff_engine::Time;
 
@@ -38,6 +38,8 @@ impl<S: Scheme> Part<S> {
             Kind::Trimmed => self.on_trimmed(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
+            // Taken out by the last switch.
+            Kind::Edge => self.discard(packet),
             Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {}", port_id.get()),
         }
     }
@@ -62,6 +64,10 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let flow = self.flows.entries[packet.flow].receiver;
+        if self.compat.dialect != Dialect::Own {
+            let taken = self.receive_foreign(flow, &arrival(packet));
+            return self.settle_data(flow, packet, taken);
+        }
         let receiver = &mut self.flows.receivers[flow];
         let mut late = RecoveryRecord::default();
         let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
@@ -160,9 +166,10 @@ impl<S: Scheme> Part<S> {
             stamp: answer.sent_at,
             flow: data.flow,
             psn: answer.ack.expected,
+            // A flow whose answers have a way of their own has its ports.
             route: match data.flags & SPREAD {
-                0 => back_cursor(receiver.route, receiver.hops, receiver.backward),
-                _ => self.answer_route(data),
+                SPREAD if receiver.hops == 0 || TableRoute::of(data.route).is_none() => self.answer_route(data),
+                _ => back_cursor(receiver.route, receiver.hops, receiver.backward),
             },
             extra: data.extra,
             frame_bytes: receiver.ack_frame,
@@ -288,7 +295,7 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn take_ack(&mut self, packet: &Packet, selective: Option<Selective>) {
         let now = self.now;
-        let path = if packet.flags & SPREAD != 0 { path_of(&self.paths.route_ports, packet) } else { 0 };
+        let path = if packet.flags & SPREAD != 0 { self.answered_path(packet) } else { 0 };
         let flow = self.flows.entries[packet.flow].sender;
         let sender = &mut self.flows.senders[flow];
         if sender.ended {
@@ -501,6 +508,9 @@ impl<S: Scheme> Part<S> {
         let flow_state = self.flows.entries[sender.entry].flow_state;
         self.flows.details[flow].ended_at = Some(self.now);
         self.leave_nic(flow);
+        if self.compat.dialect != Dialect::Own {
+            self.forget_receiver(flow);
+        }
         self.tell(FlowEvent::Ended(flow_state));
     }
 

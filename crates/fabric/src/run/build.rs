@@ -1,5 +1,6 @@
 //! From a plan to a world: nodes, ports, buffers and congestion points.
 
+use crate::buffer::broadcom::Broadcom;
 use crate::contract::precision::Precision;
 use crate::contract::record::Counters;
 use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, name_in_path, queue_number};
@@ -10,14 +11,15 @@ use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, NetworkFacts, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer,
+    BaseRtt, Dialect, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service,
+    SwitchSettings, Thresholds, Ties, peer,
 };
 use crate::network::rates::Rates;
 use crate::network::route::{Convergence, Routes};
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
-    TO_HOST,
+    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, FOREIGN, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE,
+    SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::stacks::Stacks;
@@ -30,12 +32,15 @@ use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Re
 use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
+use xoff_engine::{BitRate, Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
 
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
+
+/// Stream of marks in ConWeave's simulator: the first that its user may number.
+const MARKS_STREAM: u64 = 1 << 63;
 
 /// Parts from which on what each keeps for later adds up.
 const MANY_PARTS: usize = 64;
@@ -255,6 +260,8 @@ impl<S: Scheme> Part<S> {
                 pfc_frames: BTreeMap::new(),
                 timers: Table::default(),
                 eager: plan.model.ties == Ties::Scheduled,
+                dialect: plan.model.dialect,
+                late: HashMap::new(),
             },
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             links: Links {
@@ -362,6 +369,7 @@ impl<S: Scheme> Part<S> {
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
                     | if self.compat.eager { EAGER } else { 0 }
+                    | if own && !at_host && self.compat.dialect != Dialect::Own { FOREIGN } else { 0 }
                     | if own { 0 } else { REMOTE }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
                     | if own && layout.part_of(self.plan.node_of(peer(name))) != number { BOUNDARY } else { 0 },
@@ -401,7 +409,7 @@ impl<S: Scheme> Part<S> {
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
                     leaves_domain: domain::is_long_haul(&self.plan, name),
                     last_hop: self.plan.is_host(self.plan.node_of(peer(name))),
-                    shared_random: self.compat.shared_random.clone(),
+                    shared_random: self.marks_of(switch, class as u8),
                 });
                 hooks = hooks.with(cp.hooks());
                 self.points.cps.push(cp);
@@ -410,6 +418,16 @@ impl<S: Scheme> Part<S> {
             }
         }
         if self.schemes.len() > 1 { hooks.calling() } else { hooks }
+    }
+
+    /// Where the marks of a class take their numbers from, if not from a stream of their queue's own.
+    fn marks_of(&self, switch: SwitchId, class: u8) -> Option<SharedRandom> {
+        match self.compat.dialect {
+            Dialect::Own => self.compat.shared_random.clone(),
+            // ACKs draw nothing.
+            Dialect::ConWeave if self.plan.classes.control == class => None,
+            Dialect::ConWeave => self.switches[switch].marks.clone(),
+        }
     }
 
     fn counts_passing(&self, switch: SwitchId) -> bool {
@@ -455,6 +473,9 @@ fn new_nodes(
             NodeKind::Switch => {
                 let settings = &plan.switches[usize::from(spec.profile)];
                 let ports = ports_of.get_mut(layout.switch_at(node)).map(std::mem::take).unwrap_or_default();
+                let foreign = foreign_buffer(plan, settings, ports.iter().map(|port| names[port.index()]));
+                // Every switch has a generator of its own, and all have the same seed and stream.
+                let marks = foreign.as_ref().map(|_| SharedRandom::one(plan.seed as u32, MARKS_STREAM));
                 switches.push(Switch {
                     node,
                     name,
@@ -464,12 +485,21 @@ fn new_nodes(
                     ports,
                     signalling: settings.pfc.signalling,
                     storms: 0,
+                    marks,
+                    foreign,
                     checks: Vec::new(),
                 });
             }
         }
     }
     (hosts, switches)
+}
+
+/// Buffer of another simulator, if its rules hold.
+fn foreign_buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item = u32>) -> Option<Box<Broadcom>> {
+    let links: Vec<(BitRate, Span)> = ports.map(|port| plan.direction(port)).map(|of| (of.rate, of.delay)).collect();
+    let broadcom = || Box::new(Broadcom::new(settings.buffer_bytes, plan.classes.list.len(), &links));
+    (plan.model.dialect == Dialect::ConWeave).then(broadcom)
 }
 
 /// Room for the packets of so many ports.
@@ -509,5 +539,6 @@ fn shared_random(plan: &Plan) -> Option<SharedRandom> {
 fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
     let NicScheduler::Scan { acks_paused_by } = plan.hosts[profile as usize].nic.scheduler else { return None };
     let stops = |priority: u8| plan.classes.list.iter().position(|class| class.priority == priority);
-    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
+    let late = plan.model.dialect == Dialect::ConWeave;
+    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class), late))
 }

@@ -346,12 +346,17 @@ impl<S: Scheme> Part<S> {
         let in_queues =
             self.egress.queues.iter().flat_map(|q| self.egress.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
-        in_flight + queued + self.shapers.packets()
+        let held: u64 = self.held_back().map(|(_, packet)| data(packet.kind)).sum();
+        in_flight + queued + held + self.shapers.packets()
     }
 
     /// Whether every byte in a buffer is in one queue and one ingress.
     fn check_conservation(&self) -> Result<(), String> {
         for (id, switch) in self.switches.enumerate() {
+            if let Some(buffer) = &switch.foreign {
+                self.check_foreign(switch, buffer)?;
+                continue;
+            }
             let queued: u64 = switch
                 .ports
                 .iter()
@@ -359,6 +364,7 @@ impl<S: Scheme> Part<S> {
                 .map(|queue| queue.bytes)
                 .sum::<u64>()
                 + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
+                + self.held_bytes(id)
                 - self.output_queue_bytes(id);
             let ingresses: u64 = switch.buffer.ingresses().iter().map(|ingress| ingress.bytes).sum();
             let used = switch.buffer.pools().used_bytes;

@@ -1,5 +1,6 @@
 //! The paths of a flow: one, several that its sender chooses from, or those that switches choose hop by hop.
 
+use crate::contract::edge_routing::EdgeFacts;
 use crate::contract::forwarding::{NextHopFacts, PathFacts};
 use crate::contract::packet::TableRoute;
 use crate::contract::record;
@@ -8,12 +9,13 @@ use crate::contract::scheme::Scheme;
 use crate::contract::traffic::FlowSpec;
 use crate::id::{FlowStateId, PortId, SenderId};
 use crate::network::forwarding::HashOfPackets;
-use crate::network::plan::{AckPath, NodeKind, PathMap, Plan, peer};
+use crate::network::plan::{AckPath, Dialect, NodeKind, PathMap, Plan, peer};
 use crate::network::route::FlowKey;
+use crate::node::edge_routing::EdgeState;
 use crate::node::forwarding::{NextHopTable, PathRoutes, Spread};
 use crate::run::World;
 use crate::run::flow_state::Ends;
-use xoff_engine::Time;
+use xoff_engine::{SharedGlibc, Time};
 
 /// Where a path leads, and how what is sent back returns.
 pub(crate) struct Way {
@@ -54,7 +56,14 @@ impl<S: Scheme> World<S> {
             return Installed { sender: first, receiver, backward: way.backward, routes: None };
         }
         if forwarding.next_hop.is_some() {
-            return self.install_edges(flow_state, spec, forwarding.paths);
+            let installed = self.install_edges(flow_state, spec, forwarding.paths);
+            // Where whole paths are chosen, and in that simulator, what is sent back keeps one of its own.
+            let own_way = forwarding.edge.is_some() || self.state.plan.model.dialect == Dialect::ConWeave;
+            if !own_way || way.backward {
+                return installed;
+            }
+            let receiver = self.lay(flow_state, &way.back, false, None)[0];
+            return Installed { receiver, ..installed };
         }
         let mut routes = Vec::with_capacity(usize::from(forwarding.paths));
         let mut first = None;
@@ -137,14 +146,37 @@ impl<S: Scheme> World<S> {
     pub(crate) fn build_next_hops(&mut self) {
         let Some(rule) = self.state.plan.model.forwarding.next_hop else { return };
         assert!(self.parts[0].paths.routes.edges() <= TableRoute::EDGES_MOST, "more edges than a packet can name");
+        let seed = self.state.plan.seed as u32;
+        let shared = (self.state.plan.model.dialect == Dialect::ConWeave).then(|| SharedGlibc::new(seed));
         for node in switches(&self.state.plan) {
             let part = &mut self.parts[usize::from(self.layout.part_of(node))];
             let switch = part.switches[self.layout.switch_at(node)].name;
-            let facts = NextHopFacts { seed: self.state.plan.seed, switch };
+            let facts = NextHopFacts { seed: self.state.plan.seed, switch, shared: shared.clone() };
             part.paths.forwarding.machines.push(rule.machine(&facts));
             part.paths.forwarding.ack_hashes.push(HashOfPackets::new(&facts));
         }
+        self.build_edge_routing(shared);
         self.renew_next_hops();
+    }
+
+    /// Makes the machines of edges that choose paths; such a network has one part.
+    fn build_edge_routing(&mut self, shared: Option<SharedGlibc>) {
+        let plan = &self.state.plan;
+        let (Some(rule), [part]) = (plan.model.forwarding.edge, &mut self.parts[..]) else { return };
+        let mut state = EdgeState::default();
+        for (node, place) in switches(plan).zip(0..) {
+            let facts = EdgeFacts { seed: plan.seed, switch: place, node, shared: shared.clone() };
+            state.machines.push(rule.machine(&facts));
+            state.edge_of.push(None);
+        }
+        for host in (0..plan.nodes.len() as u32).filter(|&node| plan.is_host(node)) {
+            let routes = &part.paths.routes;
+            let switch = plan.node_of(peer(routes.host_port(host)));
+            if let Some(edge) = routes.edge_of(host) {
+                state.edge_of[self.layout.switch_at(switch)] = Some(edge as u16);
+            }
+        }
+        part.paths.forwarding.edge = Some(Box::new(state));
     }
 
     /// Writes the routes of now into the tables of parts, in the port numbers of each.
@@ -155,6 +187,9 @@ impl<S: Scheme> World<S> {
         let edges = self.parts[0].paths.routes.edges();
         for part in &mut self.parts {
             part.paths.forwarding.next_hops = NextHopTable::new(edges);
+            if let Some(edge) = &mut part.paths.forwarding.edge {
+                edge.paths.clear();
+            }
         }
         for node in switches(&self.state.plan) {
             let part = &mut self.parts[usize::from(self.layout.part_of(node))];

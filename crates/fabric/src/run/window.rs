@@ -92,6 +92,8 @@ pub fn indivisible(plan: &Plan, controlled: bool, captured: bool) -> Option<&'st
         Some("all queues share one random stream")
     } else if controlled {
         Some("switches choose the paths of packets")
+    } else if plan.model.forwarding.edge.is_some() {
+        Some("edges know what packets tell each other of their paths")
     } else if captured {
         Some("frames are captured")
     } else {

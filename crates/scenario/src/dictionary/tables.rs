@@ -205,10 +205,12 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "random_streams" was "random" ("own" => "per-queue"): Choice(&["per-queue", "shared"]) = "per-queue",
             "Probabilistic marking: every queue has a stream of its own; or all share one MRG32k3a, a new stream for every draw and PFC frame, in the order of events";
         "first_stream": Count = 0, "The stream of the first draw", only "with random_streams = \"shared\"";
+        "dialect": OneOf(DIALECT) = "none",
+            "Another simulator's rules as a whole, where no other option has them: \"conweave\" is ConWeave's (SIGCOMM 2023), with its shared buffer and PFC in place of [switch.pfc], its NIC and receivers, its draws of marks and of `drill`, `letflow`, `conga` and `conweave`", only "with event_order = \"insertion\" and scheduler = \"scan\"";
     }
     ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
         "mode": OneOf(ROUTING) = "ecmp",
-            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), mrc (a set, and a reserve for paths that lost packets), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), round-robin (each once per round), letflow (any, for each flowlet)";
+            "ecmp: a hash for each flow. Senders choose the entropy of each packet: spray (any), oblivious (each once per round), reps (those that returned unmarked ACKs), bitmap (rounds that pass over those with marks or losses), mixed (both), mrc (a set, and a reserve for paths that lost packets), plb (one until the flow stays congested). Switches choose the next hop: spray with spray_at = \"switch\" (any), adaptive (shortest queue), drill (shortest of a few), round-robin (each once per round), letflow (any, for each flowlet). The switch of the sender chooses the whole path: conga (least congested, for each flowlet), conweave (another one when a round trip is late; the switch of the receiver puts packets in order)";
         "hash_fields": Texts else "all but \"qp\"",
             "What switches hash: \"source\", \"destination\", \"source-port\", \"destination-port\", \"qp\" (of the receiver)", only HASHED;
         "hash_seed": OneOf(HASH_SEED) = "per-switch",
@@ -226,7 +228,22 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Which of several shortest queues: any, the first in the order of next hops, or by a hash of the flow", only ADAPTIVE;
         "per": Choice(&["packet", "flowlet"]) = "packet", "What a next hop is chosen for", only ADAPTIVE;
         "flowlet_gap": Time = "100us",
-            "A longer pause in a flow ends a flowlet, as each switch sees it", only "with mode = \"letflow\", or mode = \"adaptive\" and per = \"flowlet\"";
+            "A longer pause in a flow ends a flowlet, as each switch sees it", only "with mode = \"letflow\" or \"conga\", or mode = \"adaptive\" and per = \"flowlet\"";
+        "dre_period": Time = "16us",
+            "How often the load of a link is discounted; over dre_alpha it is what load is counted over", only CONGA;
+        "dre_alpha": Number = 0.1, "Share that the load loses then", only CONGA;
+        "metric_age": Time = "10ms", "How old what a switch knows of a path may get, at least; twice that at most", only CONGA;
+        "idle": Time = "300us",
+            "A flow that paused for longer may take another path at once", only CONWEAVE;
+        "reply_extra": Time = "4us",
+            "How much later than the round trip of the idle path a reply may come before the flow is moved", only CONWEAVE;
+        "path_pause": Time = "16us",
+            "For how long a path that was reported as congested is not chosen", only CONWEAVE;
+        "flush_extra": Time = "16us",
+            "How much longer than predicted packets of the new path wait for those of the old one", only CONWEAVE;
+        "default_wait": Time = "200us", "How long they wait without a prediction", only CONWEAVE;
+        "reorder_queues": Count = 31,
+            "Flows that may be held back at a time per port of the receiver's switch; with none free packets pass out of order", only CONWEAVE;
         "samples": Count = 2, "Next hops that a switch draws for each packet", only "with mode = \"drill\"";
         "memory": Count = 1,
             "Next hops that it remembers for each destination and looks at too", only "with mode = \"drill\"";
@@ -305,6 +322,8 @@ const IRN: &str = "in [host] with recovery = \"irn\" or \"irn-rewind\"";
 const HASHED: &str = "with mode = \"ecmp\", or where senders choose and entropy_map = \"hash\"";
 const SENDER: &str = "where senders choose";
 const ADAPTIVE: &str = "with mode = \"adaptive\"";
+const CONGA: &str = "with mode = \"conga\"";
+const CONWEAVE: &str = "with mode = \"conweave\"";
 const PLB: &str = "with mode = \"plb\"";
 const STAR: &str = "with kind = \"star\"";
 const DUMBBELL: &str = "with kind = \"dumbbell\"";

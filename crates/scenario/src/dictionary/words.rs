@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Counting, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt,
-    Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Counting, Dialect, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery,
+    ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -24,6 +24,7 @@ pub(crate) const TIME_RESOLUTION: Words<TimeResolution> = &[
 pub(crate) const EVENT_ORDER: Words<Ties> = &[("hash", Ties::Hash), ("insertion", Ties::Scheduled)];
 pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)];
 pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];
+pub(crate) const DIALECT: Words<Dialect> = &[("none", Dialect::Own), ("conweave", Dialect::ConWeave)];
 pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
 
 // [routing]
@@ -42,6 +43,8 @@ pub(crate) enum Mode {
     RoundRobin,
     Mrc,
     LetFlow,
+    Conga,
+    ConWeave,
 }
 pub(crate) const ROUTING: Words<Mode> = &[
     ("ecmp", Mode::Ecmp),
@@ -56,6 +59,8 @@ pub(crate) const ROUTING: Words<Mode> = &[
     ("round-robin", Mode::RoundRobin),
     ("mrc", Mode::Mrc),
     ("letflow", Mode::LetFlow),
+    ("conga", Mode::Conga),
+    ("conweave", Mode::ConWeave),
 ];
 pub(crate) const HASH_FIELDS: Words<HashFields> = &[
     ("source", HashFields::SOURCE),

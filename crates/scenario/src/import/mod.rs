@@ -1,11 +1,13 @@
 //! Files of other simulators, as scenarios.
 //!
-//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices),
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`conweave`] (ConWeave's),
+//! [`htsim`] (connection matrices),
 //! [`htsim_run`] (its Ultra Ethernet program), [`chakra`]
 //! (execution traces), [`cdf`] (distributions of sizes), [`page`] (their documentation).
 
 pub mod cdf;
 pub mod chakra;
+pub mod conweave;
 mod flow_list;
 pub mod hpcc;
 pub mod htsim;
@@ -64,6 +66,9 @@ pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
     let scenario = Scenario::open(path).map_err(|problem| vec![problem])?;
     if tcd::recognise(&scenario.source().text) {
         return Ok(tcd::import(scenario.source(), scenario.files(), None)?.scenario());
+    }
+    if conweave::recognise(&scenario.source().text) {
+        return Ok(conweave::import(scenario.source(), scenario.files(), None)?.scenario());
     }
     if !hpcc::config::recognise(&scenario.source().text) {
         return Ok(scenario);

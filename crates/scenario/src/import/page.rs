@@ -1,7 +1,7 @@
 //! Documentation of the formats: `xoff describe hpcc` and `docs/formats.md`.
 
 use super::hpcc::keys::{Fate, KEYS, Key};
-use super::tcd;
+use super::{conweave, tcd};
 use crate::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -83,6 +83,8 @@ pub fn markdown() -> String {
     rows(&mut out, KEYS);
     out.push_str(TCD);
     rows(&mut out, tcd::keys::KEYS);
+    out.push_str(CONWEAVE);
+    rows(&mut out, conweave::keys::KEYS);
     out.push_str(TAIL);
     out
 }
@@ -107,6 +109,7 @@ const HEAD: &str = "\
 xoff import hpcc config.txt -o scenario.toml              # and scenario.flows.csv beside it
 xoff run config.txt                                       # directly; check and compare take it too
 xoff import tcd config.txt -o scenario.toml               # likewise, of the TCD authors' simulator
+xoff import conweave config.txt -o scenario.toml          # and of ConWeave's
 xoff import htsim perm.cm --topology base.toml -o perm.toml
 xoff import chakra traces/llama --topology rails.toml     # Chakra execution traces, and llama.traces.json beside
 xoff import cdf sizes.txt -o sizes.csv
@@ -138,6 +141,19 @@ The same three files from a relative: `xoff import tcd config.txt`; `xoff run`, 
 - **Flows**: their number, then `src dst pg bytes start_seconds stop_seconds`, in any order. A flow has a packet for each 1000 bytes begun, of 976 bytes of payload where a packet has 1000; one below 1000 bytes is one short packet. Refused: flows that stop before the run ends, and the groups 1 and 7, which are TCP's and that of PFC frames and CNPs.
 
 The scenario copies that simulator's rules: static thresholds in cells of 1030 bytes, pauses of 5 us that are refreshed, ingresses that are resumed at arrivals and refreshes only (`[switch.pfc] resume_at`), polls for CNPs from a flow's first packet (`poll_from`), the preset `paper-sim`, and `[model]` and `[host]` much as above. [docs/validation.md](validation.md) has the list.
+
+Every key; others are refused here too.
+";
+
+const CONWEAVE: &str = "
+## ConWeave's simulator
+
+The same three files from another relative, conweave-ns3 (SIGCOMM 2023): `xoff import conweave config.txt`; `xoff run`, `check` and `compare` recognise its configuration by `LB_MODE`. It has ECMP, DRILL, LetFlow, CONGA and ConWeave, lossless or with IRN.
+
+- **Topology**: as above; every link has a delay of 1000 ns, which its round trips count on.
+- **Flows**: their number, then `src dst pg bytes start_seconds` in the order of starts. Source ports count up from 10000 for each source host, destination ports from 100 for each destination host. A flow of 0 bytes is one of a byte.
+
+Most of its rules serve nothing but a comparison, so that `[model] dialect = \"conweave\"` selects them as a whole: its shared buffer and the PAUSE frames that it sends for every packet above the threshold, one queue for ACKs and PFC frames, a generator of marks per switch, NICs that wake up for flows whose time is to come, receivers that forget a flow when its sender has ended and ask for a rate cut with each NAK, and `rand()` for all choices of paths. Nothing of it costs other runs anything.
 
 Every key; others are refused here too.
 ";

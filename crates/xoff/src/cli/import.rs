@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xoff_results::files::whole;
 use xoff_scenario::import::chakra::{self, Given};
-use xoff_scenario::import::{Imported, cdf, hpcc, htsim, htsim_run, tcd};
+use xoff_scenario::import::{Imported, cdf, conweave, hpcc, htsim, htsim_run, tcd};
 use xoff_scenario::reader::read_file;
 use xoff_scenario::{Diagnostic, Options, Scenario, Source, traces};
 
@@ -33,6 +33,11 @@ enum Format {
     ///
     /// Writes a scenario and beside it STEM.flows.csv, as `hpcc` does; docs/formats.md lists the keys.
     Tcd(HpccArgs),
+    /// A configuration of ConWeave's simulator, with its topology and flow files
+    ///
+    /// Writes a scenario and beside it STEM.flows.csv, as `hpcc` does; docs/formats.md lists the keys. ECMP, DRILL,
+    /// LetFlow, CONGA and ConWeave, lossless or with IRN.
+    Conweave(HpccArgs),
     /// A connection matrix of htsim (.cm), on the network of a scenario or of its Ultra Ethernet program
     ///
     /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. With --arguments the network,
@@ -148,6 +153,10 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
         Format::Tcd(args) => {
             let config = Scenario::open(&args.config)?;
             args.to.write(&tcd::import(config.source(), config.files(), args.to.stem().as_deref())?)
+        }
+        Format::Conweave(args) => {
+            let config = Scenario::open(&args.config)?;
+            args.to.write(&conweave::import(config.source(), config.files(), args.to.stem().as_deref())?)
         }
         Format::Htsim(args) => {
             let matrix = source(&args.matrix, htsim::LARGEST_FILE)?;

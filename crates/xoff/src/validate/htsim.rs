@@ -36,7 +36,7 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
     let read = |source: &Arc<Source>| flows(source, list, &hosts);
     let theirs = Theirs::read_by(folder, &loaded.plan, read).map_err(|error| vec![error])?;
     let random = theirs.flows.len() > 1;
-    Ok(Case { name, loaded, theirs, queue: None, traces: None, random, promised: Promised::Near })
+    Ok(Case { name, loaded, theirs, queue: None, traces: None, totals: None, random, promised: Promised::Near })
 }
 
 /// The lines of `fct.txt`: sender, receiver, number, bytes, start and end in microseconds, and counts. Connections have

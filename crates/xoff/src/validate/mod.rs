@@ -1,9 +1,11 @@
 //! Xoff against other simulators, on their own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near
-//! two runs are), [`queues`], [`times`], [`tcd`] and [`htsim`] (what is different in these simulators), `report`.
+//! two runs are), [`queues`], [`times`], [`tcd`], [`conweave`] and [`htsim`] (what is different in these simulators),
+//! `report`.
 
 pub(crate) mod compare;
+pub mod conweave;
 pub mod htsim;
 pub mod promised;
 pub mod queues;
@@ -29,6 +31,7 @@ use xoff_results::export::hpcc::PfcLine;
 use xoff_results::names::Names;
 use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_scenario::files::Files;
+use xoff_scenario::import;
 use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::import::hpcc::{self, keys};
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
@@ -44,6 +47,8 @@ pub struct Case {
     queue: Option<TheirQueue>,
     /// Traces of the TCD authors' simulator.
     traces: Option<tcd::Traces>,
+    /// What ConWeave's simulator prints at the end.
+    totals: Option<conweave::Totals>,
     random: bool,
     promised: Promised,
 }
@@ -153,6 +158,14 @@ impl Case {
             return tcd::case(folder, name, sets);
         }
         let files = Files::in_folder(folder);
+        if import::conweave::recognise(&source.text) {
+            return Case::read_conweave(
+                folder,
+                name,
+                &import::conweave::import(source, &files, None)?.scenario(),
+                sets,
+            );
+        }
         let imported = hpcc::import(source, &files, None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
@@ -171,7 +184,17 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
-        Ok(Case { name, loaded, theirs, queue, traces: None, random, promised })
+        Ok(Case { name, loaded, theirs, queue, traces: None, totals: None, random, promised })
+    }
+
+    /// Reads a run of ConWeave's simulator. Its draws are repeated one by one, so that nothing may differ.
+    fn read_conweave(folder: &Path, name: String, imported: &Scenario, sets: &[String]) -> Result<Case> {
+        let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
+        let settings = &mut Arc::make_mut(&mut loaded.plan).run;
+        (settings.record_pauses, settings.record_pfc_frames) = (false, true);
+        let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
+        let (totals, promised) = (conweave::Totals::read(folder)?, Promised::Equal);
+        Ok(Case { name, loaded, theirs, queue: None, traces: None, totals, random: false, promised })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -200,6 +223,7 @@ impl Case {
             _ => Vec::new(),
         };
         agreement.bounds.extend(means.iter().filter_map(tcd::Mean::bound));
+        agreement.bounds.extend(self.totals.iter().flat_map(|totals| totals.bounds(&end.counters)));
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),

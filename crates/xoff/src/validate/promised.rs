@@ -23,7 +23,7 @@ impl Promised {
             Dialect::Hpcc if follows_draws => Promised::Equal,
             Dialect::Hpcc => Promised::Near,
             Dialect::Inet(Some(_)) if !name.ends_with(DEFINED) => Promised::Nothing,
-            Dialect::Inet(_) => Promised::Equal,
+            Dialect::Inet(_) | Dialect::ConWeave => Promised::Equal,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! IRN as ConWeave's simulator has it: a sender goes back after a NACK and skips what is acknowledged selectively.
 //!
 //! This is not the paper's recovery: packets that were merely in flight when the NACK came are sent twice. It serves
-//! comparisons with that simulator (rdma-hw.cc, rdma-queue-pair.cc). Two things differ: a NACK carries no CNP here, and
-//! in a lossless class, where it has no timer, the timer of go-back-N runs. When the timer is set is an assumption: at
-//! every answer, and at a packet that is sent while it does not run.
+//! comparisons with that simulator (rdma-hw.cc, rdma-queue-pair.cc). The timer is set by every packet and every answer,
+//! for a time by how much was outstanding then. In a lossless class, where its timer does nothing, that of go-back-N
+//! runs. That a NACK asks for a rate cut is a rule of its receivers
+//! ([`Dialect`](crate::network::plan::Dialect)), and so is when a sender passes over what was acknowledged
+//! selectively: wherever its NIC looks at the flow; here at once.
 
 use super::received_bitmap::KEPT_MOST;
 use super::{
@@ -28,6 +30,10 @@ pub(super) struct Requester {
     /// PSN after what was sent when the recovery began.
     recovery_end: u32,
     cap_bytes: u64,
+    /// Largest cumulative acknowledgement; `una` may be beyond it.
+    highest_ack: u32,
+    /// The NIC says when it looks at the flow.
+    looked_at: bool,
     /// Time-outs, the short one first.
     rto: [Span; 2],
 }
@@ -42,6 +48,8 @@ impl RequesterRules for Requester {
             recovering: false,
             recovery_end: 0,
             cap_bytes: settings.window_bytes.unwrap_or(conditions.max_bdp_bytes).min(most),
+            highest_ack: 0,
+            looked_at: false,
             rto: conditions.irn_timeouts(&settings),
         })
     }
@@ -49,8 +57,8 @@ impl RequesterRules for Requester {
     #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
         let payload_until = |psn| seq.stream.payload_until(psn);
-        let acked = payload_until(seq.una);
-        let highest = payload_until(seq.highest.saturating_sub(1).max(seq.una));
+        let acked = payload_until(self.highest_ack);
+        let highest = payload_until(seq.highest.saturating_sub(1).max(self.highest_ack));
         let size = if seq.next < seq.limit() { payload_until(seq.next + 1) - payload_until(seq.next) } else { 0 };
         let within_cap = highest - acked + size < self.cap_bytes || acked + self.cap_bytes > payload_until(seq.next);
         within_cap && seq.window_is_open()
@@ -61,10 +69,8 @@ impl RequesterRules for Requester {
         let psn = seq.next;
         seq.next += 1;
         let outgoing = seq.send(psn, |_| true);
-        if seq.deadline == Time::NEVER {
-            self.set_timer(seq, now);
-        }
-        self.skip(seq);
+        self.set_timer(seq, now);
+        self.skip_at_once(seq);
         // Every packet is answered.
         Outgoing { requests_ack: true, ..outgoing }
     }
@@ -73,21 +79,34 @@ impl RequesterRules for Requester {
     fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress {
         let before = seq.stream.payload_until(seq.una);
         seq.acknowledge(ack.expected);
-        if let Some(Selective { psn, .. }) = ack.selective
-            && (seq.una + 1..seq.highest).contains(&psn)
-        {
+        self.highest_ack = self.highest_ack.max(ack.expected);
+        if let Some(Selective { psn, .. }) = ack.selective.filter(|selective| selective.psn < seq.highest) {
             self.insert(psn);
         }
+        if let Some(block) = self.blocks.first().filter(|block| block.start == seq.una) {
+            seq.acknowledge(block.end);
+        }
         self.blocks.retain(|block| block.end > seq.una);
+        if let Some(block) = self.blocks.first_mut() {
+            block.start = block.start.max(seq.una);
+        }
         self.recovering &= seq.una < self.recovery_end;
-        let rewinds = ack.selective.is_some() && !self.recovering && seq.una < seq.next;
-        if rewinds {
+        if self.looked_at {
+            self.skip(seq);
+        }
+        if seq.una < seq.next {
+            self.set_timer(seq, now);
+        } else if !self.looked_at {
+            seq.deadline = Time::NEVER;
+        }
+        let begins = ack.selective.is_some() && !self.recovering;
+        let rewinds = begins && seq.una < seq.next;
+        if begins {
             self.recovery_end = seq.next;
             seq.next = seq.una;
         }
-        self.recovering = ack.selective.is_some() && (self.recovering || rewinds);
-        self.skip(seq);
-        self.set_timer(seq, now);
+        self.recovering = ack.selective.is_some();
+        self.skip_at_once(seq);
         Progress { lost: rewinds.then_some(Loss::Nak), ..seq.progress(before, false) }
     }
 
@@ -96,14 +115,21 @@ impl RequesterRules for Requester {
         self.recovering = true;
         seq.next = seq.una;
         seq.deadline = Time::NEVER;
+        self.skip_at_once(seq);
         Some(TimedOut { psn: seq.una, bytes: 0 })
+    }
+
+    #[inline(never)]
+    fn look(&mut self, seq: &mut SendSequence) {
+        self.looked_at = true;
+        self.skip(seq);
     }
 }
 
 impl Requester {
     fn set_timer(&mut self, seq: &mut SendSequence, now: Time) {
-        let many = seq.highest > seq.una + FEW_PACKETS + 1;
-        seq.deadline = if seq.una < seq.highest { now + self.rto[usize::from(many)] } else { Time::NEVER };
+        let many = seq.highest > self.highest_ack + FEW_PACKETS + 1;
+        seq.deadline = now + self.rto[usize::from(many)];
     }
 
     /// Adds a packet to the blocks and joins what touches.
@@ -117,6 +143,13 @@ impl Requester {
                 }
             }
             _ => self.blocks.insert(at, psn..psn + 1),
+        }
+    }
+
+    /// [`Requester::skip`], if the NIC does not say when it looks.
+    fn skip_at_once(&mut self, seq: &mut SendSequence) {
+        if !self.looked_at {
+            self.skip(seq);
         }
     }
 

@@ -267,6 +267,8 @@ trait RequesterRules: Sized {
     /// The deadline of the sequence has passed. Returns what is held for lost, if anything is: the timer may have been
     /// prolonged instead. Another packet may be due as well.
     fn on_timeout(&mut self, seq: &mut SendSequence, now: Time) -> Option<TimedOut>;
+    /// The NIC looks whether the flow has something to send.
+    fn look(&mut self, _seq: &mut SendSequence) {}
     /// Sends again what the reaction point names. Returns whether there is anything.
     fn recover(&mut self, _seq: &mut SendSequence, _resend: Resend) -> bool {
         false
@@ -339,6 +341,11 @@ impl Requester {
     #[inline(always)]
     pub fn may_send(&self) -> bool {
         each!(send &self.rules, rules => rules.may_send(&self.seq))
+    }
+
+    /// Says that the NIC looks at the flow, for rules that depend on it.
+    pub fn look(&mut self) {
+        each!(send &mut self.rules, rules => rules.look(&mut self.seq));
     }
 
     /// Takes the next packet, which leaves now. Requires [`Requester::has_data`].

@@ -26,6 +26,11 @@ impl Stream {
         Stream { message_end: packets, full_packets_until: packets, mtu_bytes, short_bytes, name: 0, messages: None }
     }
 
+    /// The same stream of bytes from its first packet on.
+    pub fn renewed(&self) -> Stream {
+        Stream::new(self.full_packets_until, self.mtu_bytes, self.short_bytes)
+    }
+
     /// Packets of `size_bytes` of payload, and the bytes by which the last is short; `None` is endless.
     pub fn packets(size_bytes: Option<u64>, mtu_bytes: u32) -> (u32, u32) {
         let Some(size) = size_bytes else { return (u32::MAX, 0) };

@@ -93,7 +93,7 @@ mod tests {
         AdaptiveSettings { quantum_bytes: 0, skip_paused: true, tie: Tie::Random, flowlet_gap: None };
 
     fn adaptive(settings: AdaptiveSettings) -> Adaptive {
-        Adaptive::new(&NextHopFacts { seed: 1, switch: 3 }, settings)
+        Adaptive::new(&NextHopFacts { seed: 1, switch: 3, shared: None }, settings)
     }
 
     /// How often each is chosen of 1,000 times, for one flow after the other.

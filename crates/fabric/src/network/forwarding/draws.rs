@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn draws_of_packets_are_even() {
-        let draws = Draws::new(&NextHopFacts { seed: 1, switch: 3 }, "test");
+        let draws = Draws::new(&NextHopFacts { seed: 1, switch: 3, shared: None }, "test");
         let mut counts = [0; 8];
         (0..10_000).for_each(|us| counts[draws.of(&packet(us, 7)).below(8) as usize] += 1);
         // Bounds of a binomial with p = 1/8 that it leaves once in a million times.

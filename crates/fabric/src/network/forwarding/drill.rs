@@ -86,7 +86,7 @@ mod tests {
     use crate::network::forwarding::testing::{candidates, packet};
 
     fn drill(samples: u8, memory: u8) -> Drill {
-        Drill::new(&NextHopFacts { seed: 1, switch: 3 }, DrillSettings { samples, memory })
+        Drill::new(&NextHopFacts { seed: 1, switch: 3, shared: None }, DrillSettings { samples, memory })
     }
 
     #[test]

@@ -144,7 +144,7 @@ pub fn address(node: u32) -> u32 {
 }
 
 /// MurmurHash3 for 32-bit machines, over whole words.
-fn murmur3(words: &[u32], seed: u32) -> u32 {
+pub(crate) fn murmur3(words: &[u32], seed: u32) -> u32 {
     let mut hash = seed;
     for &word in words {
         let scrambled = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);

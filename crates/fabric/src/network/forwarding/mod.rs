@@ -4,6 +4,7 @@ mod adaptive;
 mod bitmap;
 mod draws;
 mod drill;
+mod drill_shuffled;
 mod ecmp;
 mod flowlets;
 mod letflow;
@@ -21,10 +22,11 @@ use crate::contract::forwarding::{
     Candidate, Forwarded, Loss, NextHop, NextHopFacts, PathChoice, PathFacts, delegate_next_hop, delegate_path_choice,
 };
 use crate::contract::packet::Ecn;
+use crate::network::edge_routing::EdgeRouting;
 pub use adaptive::{AdaptiveSettings, Tie};
 pub use drill::DrillSettings;
 pub use ecmp::{FlowKey, address};
-pub(crate) use ecmp::{Hash, HashOfPackets};
+pub(crate) use ecmp::{Hash, HashOfPackets, murmur3};
 pub use plb::PlbSettings;
 use xoff_engine::{Span, Time};
 
@@ -40,15 +42,22 @@ pub struct Forwarding {
     /// Rule by which switches choose the next hop of each packet. `None`: the paths of a flow are resolved by
     /// [`crate::network::plan::Ecmp`] when it starts.
     pub next_hop: Option<NextHopRule>,
+    /// Rule by which edges choose whole paths; `next_hop` is then of no effect but that switches have tables.
+    pub edge: Option<EdgeRouting>,
 }
 
 impl Default for Forwarding {
     fn default() -> Forwarding {
-        Forwarding { paths: 1, path_map: PathMap::Hash, choice: PathRule::Pinned, next_hop: None }
+        Forwarding { paths: 1, path_map: PathMap::Hash, choice: PathRule::Pinned, next_hop: None, edge: None }
     }
 }
 
 impl Forwarding {
+    /// Edges choose paths by a rule.
+    pub fn by_edges(rule: EdgeRouting) -> Forwarding {
+        Forwarding { next_hop: Some(NextHopRule::Ecmp), edge: Some(rule), ..Forwarding::default() }
+    }
+
     /// Whether packets of one flow may take different paths.
     pub fn is_per_packet(&self) -> bool {
         self.paths > 1 || self.next_hop.is_some()
@@ -109,6 +118,8 @@ macro_rules! rules {
     };
 }
 
+pub(crate) use rules;
+
 rules! {
     PathRule makes PathMachine: PathChoice of PathFacts, by delegate_path_choice;
     /// One path: the one that the traffic names, or the flow's first.
@@ -141,6 +152,8 @@ rules! {
     Adaptive(adaptive::Adaptive, settings: AdaptiveSettings),
     /// The shortest queue of some that are drawn.
     Drill(drill::Drill, settings: DrillSettings),
+    /// [`NextHopRule::Drill`] as ConWeave's simulator has it.
+    DrillShuffled(drill_shuffled::DrillShuffled),
     /// Any next hop, flowlet by flowlet; the gap that ends one.
     LetFlow(letflow::LetFlow, gap: Span),
 }

@@ -16,5 +16,5 @@ pub fn candidates(queues: &[u64]) -> Vec<Candidate> {
 
 /// A packet of a flow, arriving at a time in microseconds.
 pub fn packet(us: u64, flow: u32) -> Forwarded {
-    Forwarded { now: Time::from_us(us), flow, edge: 0, path: 0, class: 0 }
+    Forwarded { now: Time::from_us(us), flow, host: 0, edge: 0, path: 0, class: 0 }
 }

@@ -1,6 +1,7 @@
 //! The parts of the scenario's text about switches and hosts.
 
 use super::super::words::Result;
+use super::config::Config;
 use super::flags::{Flags, Sharing};
 use super::keys::{HPCC, PINT};
 use super::parts::{Parts, decimal, line, quoted, rate, span, stop_ns};
@@ -110,24 +111,7 @@ fn leaves_room(parts: &Parts<'_>, mebibytes: u64) -> Result<()> {
 pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     let config = parts.config;
     let mode = config.mode()?;
-    match config.count("L2_ACK_INTERVAL", 0..=u64::from(u32::MAX))? {
-        0 => {
-            let error = config.error("L2_ACK_INTERVAL", "L2_ACK_INTERVAL 0 would end no flow");
-            return Err(error
-                .label("there, senders then take no ACK")
-                .help("L2_ACK_INTERVAL 1 is an ACK for each packet"));
-        }
-        1 => {}
-        _ => warnings.push(
-            config
-                .error("L2_ACK_INTERVAL", "there is an ACK for each packet all the same")
-                .label("that simulator's code defeats the interval"),
-        ),
-    }
-    if config.flag("L2_BACK_TO_ZERO")? {
-        let error = config.error("L2_BACK_TO_ZERO", "going back to the start of a chunk cannot be imported");
-        return Err(error.label("Xoff goes back to the first missing packet").help("L2_BACK_TO_ZERO 0 does so too"));
-    }
+    check_acks(config, warnings)?;
     let mut out = String::from("\n[host]\n");
     let mtu = config.count("PACKET_PAYLOAD_SIZE", 64..=9216)?;
     line(&mut out, "mtu", &quoted(&format_bytes(mtu)), &config.said("PACKET_PAYLOAD_SIZE"));
@@ -157,8 +141,30 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     Ok(out)
 }
 
+/// An ACK for each packet, and no chunks.
+pub fn check_acks(config: &Config<'_>, warnings: &mut Vec<Diagnostic>) -> Result<()> {
+    match config.count("L2_ACK_INTERVAL", 0..=u64::from(u32::MAX))? {
+        0 => {
+            let error = config.error("L2_ACK_INTERVAL", "L2_ACK_INTERVAL 0 would end no flow");
+            return Err(error
+                .label("there, senders then take no ACK")
+                .help("L2_ACK_INTERVAL 1 is an ACK for each packet"));
+        }
+        1 => {}
+        _ => warnings.push(
+            config
+                .error("L2_ACK_INTERVAL", "there is an ACK for each packet all the same")
+                .label("that simulator's code defeats the interval"),
+        ),
+    }
+    if config.flag("L2_BACK_TO_ZERO")? {
+        let error = config.error("L2_BACK_TO_ZERO", "going back to the start of a chunk cannot be imported");
+        return Err(error.label("Xoff goes back to the first missing packet").help("L2_BACK_TO_ZERO 0 does so too"));
+    }
+    Ok(())
+}
 /// The cap on what is in flight.
-fn window(parts: &Parts<'_>) -> Result<String> {
+pub fn window(parts: &Parts<'_>) -> Result<String> {
     let (config, power) = (parts.config, parts.dialect.power().is_some());
     let mut out = String::new();
     let (has, scales, global) = (config.flag("HAS_WIN")?, config.flag("VAR_WIN")?, config.flag("GLOBAL_T")?);

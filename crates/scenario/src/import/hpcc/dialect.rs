@@ -16,6 +16,8 @@ use crate::Diagnostic;
 pub enum Dialect {
     /// The HPCC authors' simulator.
     Hpcc,
+    /// ConWeave's, which reads other keys ([`super::super::conweave`]).
+    ConWeave,
     /// ns3-datacenter, with what its command line laid over `CC_MODE 3`.
     Inet(Option<Power>),
 }
@@ -90,22 +92,31 @@ impl Dialect {
         }
     }
 
+    /// Bytes of an egress queue that its marks do not count.
+    pub fn unmarked_bytes(self) -> u64 {
+        if self == Dialect::ConWeave { xoff_fabric::buffer::broadcom::EGRESS_MIN_BYTES } else { 0 }
+    }
+
     /// Whether it is the newer one.
     pub fn is_inet(self) -> bool {
-        self != Dialect::Hpcc
+        matches!(self, Dialect::Inet(_))
     }
 
     /// The scheme in place of HPCC.
     pub fn power(self) -> Option<Power> {
         match self {
-            Dialect::Hpcc => None,
+            Dialect::Hpcc | Dialect::ConWeave => None,
             Dialect::Inet(power) => power,
         }
     }
 
     /// The word for it in a configuration.
     pub fn name(self) -> &'static str {
-        if self.is_inet() { "ns3-datacenter" } else { "hpcc" }
+        match self {
+            Dialect::Hpcc => "hpcc",
+            Dialect::ConWeave => "conweave",
+            Dialect::Inet(_) => "ns3-datacenter",
+        }
     }
 
     /// Whole nanoseconds of decimal seconds: cut off in binary there, rounded to the nearest in the newer one.

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_explained() {
-        for keys in [KEYS, super::super::super::tcd::keys::KEYS] {
+        for keys in [KEYS, super::super::super::tcd::keys::KEYS, super::super::super::conweave::keys::KEYS] {
             for (at, key) in keys.iter().enumerate() {
                 assert!(keys[..at].iter().all(|other| other.name != key.name), "{} comes twice", key.name);
                 assert!(key.becomes.len() > 8, "{}", key.name);

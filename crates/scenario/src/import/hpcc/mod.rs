@@ -5,7 +5,7 @@
 //! `flows`, `next_hops` (one file each), `scenario` (the text), with `network`, `devices` and `scheme` for its longer parts.
 
 pub mod config;
-mod devices;
+pub(super) mod devices;
 pub mod dialect;
 pub mod flags;
 pub(super) mod flows;
@@ -16,7 +16,7 @@ pub(super) mod network;
 mod next_hops;
 pub(super) mod parts;
 pub(super) mod scenario;
-mod scheme;
+pub(super) mod scheme;
 #[cfg(test)]
 mod tests;
 pub(super) mod topology;

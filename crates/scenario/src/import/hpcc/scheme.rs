@@ -146,6 +146,8 @@ struct Marking {
     enabled: bool,
     /// Rate, Kmin and Kmax in bytes, Pmax.
     rows: Vec<(u64, u64, u64, f64)>,
+    /// Added to both thresholds.
+    unmarked_bytes: u64,
 }
 
 impl Marking {
@@ -187,11 +189,14 @@ impl Marking {
             rows.push((link.rate_bps, from, to, probability));
         }
         rows.sort_unstable_by_key(|row| row.0);
-        Ok(Marking { enabled: config.flag("ENABLE_QCN")?, rows })
+        let unmarked_bytes = parts.dialect.unmarked_bytes();
+        Ok(Marking { enabled: config.flag("ENABLE_QCN")?, rows, unmarked_bytes })
     }
 
     fn table(&self, of: impl Fn(&(u64, u64, u64, f64)) -> u64) -> String {
-        let cell = |row: &(u64, u64, u64, f64)| format!("{} = {}", rate(row.0), quoted(&format_bytes(of(row))));
+        let cell = |row: &(u64, u64, u64, f64)| {
+            format!("{} = {}", rate(row.0), quoted(&format_bytes(of(row) + self.unmarked_bytes)))
+        };
         format!("{{ {} }}", self.rows.iter().map(cell).collect::<Vec<_>>().join(", "))
     }
 
