@@ -202,6 +202,8 @@ impl Network {
             ack_delay: self.plan.host(dst).ack_delay,
             inter_domain: domain::inter_domain(&self.plan, &path, exchange),
             spread: false,
+            // Live switches do not trim.
+            trims: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::network::Network;
 use xoff_engine::Time;
 use xoff_fabric::domain;
-use xoff_fabric::plan::{SwitchSettings, Thresholds};
+use xoff_fabric::plan::{SwitchSettings, Thresholds, peer};
 use xoff_fabric::scheme::{CongestionPoint, Hooks, QueueFacts, QueueView, Scheme, queue_number};
 
 #[derive(Debug)]
@@ -44,6 +44,7 @@ impl<C: CongestionPoint> Point<C> {
                     xon_bytes,
                     pause_bytes: pause.filter(|_| spec.lossless),
                     leaves_domain: domain::is_long_haul(plan, port),
+                    last_hop: plan.is_host(plan.node_of(peer(port))),
                     shared_random: None,
                 });
                 points.push(Point { cp, due: Time::NEVER });
