@@ -202,7 +202,7 @@ impl Network {
             ack_delay: self.plan.host(dst).ack_delay,
             inter_domain: domain::inter_domain(&self.plan, &path, exchange),
             spread: false,
-            // Live runs refuse trimming.
+            // Live switches do not trim.
             trims: false,
         }
     }

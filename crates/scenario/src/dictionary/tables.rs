@@ -76,7 +76,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "queue_limit": Bytes, "Longest egress queue", only "with lossless = false";
         "queue_time": Either(&[Time, Choice(&["bdp"])]),
             "Longest egress queue as a time at the rate of its port, or as multiples of its bandwidth-delay product; the smallest limit counts", only "with lossless = false";
-        "queue_bdps": Number = 1, "How many: rate of the port times the longest base round trip", only "with queue_time = \"bdp\"";
+        "queue_bdps": Number = 1.0, "How many: rate of the port times the longest base round trip", only "with queue_time = \"bdp\"";
         "alpha": Number,
             "Longest egress queue as a share of the free buffer; the smaller limit counts", only "with lossless = false";
         "control": Flag = false,
