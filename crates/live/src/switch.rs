@@ -172,7 +172,8 @@ impl<S: Scheme> Switch<S> {
     /// Takes a frame into the buffer, or drops it. Pauses the upstream when its ingress is full.
     pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &QueuedFrame, context: &mut Context<'_>) -> bool {
         let queue = EgressNow { egresses: &self.egresses, egress, class, held };
-        let arrival = Arrival { now: context.now, ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
+        let arrival =
+            Arrival { now: context.now, ingress: held.ingress, class, size_bytes: held.size(), egress: queue };
         match self.buffer.admit(&arrival) {
             Admission::Stored => true,
             Admission::AboveXoff { rises } => {

@@ -494,7 +494,8 @@ fn check_one_sequence(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Res
     let Some((param, value)) = all.find_map(draws).filter(|_| plan.model.ties != Ties::Scheduled) else {
         return Ok(());
     };
-    let error = root.place_within("scheme", param).error(format!("`{param} = \"{value}\"` draws in the order of events"));
+    let error =
+        root.place_within("scheme", param).error(format!("`{param} = \"{value}\"` draws in the order of events"));
     Err(error.label("from one generator for the whole run").help("set `model.event_order = \"insertion\"`"))
 }
 

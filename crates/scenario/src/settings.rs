@@ -6,9 +6,9 @@ use super::reader::{Result, Table, Text};
 use super::recovery;
 use xoff_engine::{BitRate, Span, quantity};
 use xoff_fabric::plan::{
-    ActiveSettings, Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling, SwitchSettings,
-    Thresholds, Unscheduled, Watchdog,
+    ActiveSettings, Alpha, Class, Classes, Forwarding, FrameSizes, Hash, Headroom, HostSettings, InflightCap, Model,
+    NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, Recovery, ResumeAt, Rule, Service, Signalling,
+    SwitchSettings, Thresholds, Unscheduled, Watchdog,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 

@@ -201,8 +201,9 @@ fn abm_in_its_authors_simulator_counts_what_drains_without_pause_as_it_came() {
 
 #[test]
 fn one_busy_queue_under_abm_is_latched() {
-    let mut buffers = [Rule::Abm, Rule::Latched]
-        .map(|rule| counted(rule, 1, (90_000, 0.125), ActiveSettings { interval: Span::from_ms(1), ..Default::default() }));
+    let mut buffers = [Rule::Abm, Rule::Latched].map(|rule| {
+        counted(rule, 1, (90_000, 0.125), ActiveSettings { interval: Span::from_ms(1), ..Default::default() })
+    });
     let (mut rng, mut stored) = (stream(3, "abm", 0), Vec::new());
     for _ in 0..2_000 {
         let size = 64 + rng.below(1_500);

@@ -4,8 +4,8 @@ pub use crate::buffer::paused_alone;
 use crate::buffer::{self, Active, Buffer, Pools, QueueLimit, Unscheduled};
 use crate::contract::scheme::{Format, Transport};
 use crate::network::plan::{
-    Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SetAside,
-    SwitchSettings, Thresholds, peer,
+    Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SetAside, SwitchSettings,
+    Thresholds, peer,
 };
 pub use crate::network::response::quanta;
 use xoff_engine::{BitRate, LinkRate, Span, TimeResolution};

@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Counting, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt, Rule, Sack,
-    Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Counting, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery, ResumeAt,
+    Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -68,8 +68,7 @@ pub(crate) const SERVICE: Words<Service> =
 
 // [switch]
 pub(crate) const HEADROOM_RULE: Words<Rule> = &[("each", Rule::Dynamic), ("latched", Rule::Latched)];
-pub(crate) const ACTIVE_QUEUES: Words<Counting> =
-    &[("current", Counting::Current), ("evaluated", Counting::Evaluated)];
+pub(crate) const ACTIVE_QUEUES: Words<Counting> = &[("current", Counting::Current), ("evaluated", Counting::Evaluated)];
 pub(crate) const UNSCHEDULED: Words<Unscheduled> =
     &[("none", Unscheduled::None), ("longest-bdp", Unscheduled::LongestBdp)];
 pub(crate) const HEADROOM_RESERVED_PER: Words<SetAside> =

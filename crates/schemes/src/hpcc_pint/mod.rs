@@ -285,9 +285,7 @@ impl ReactionPoint for Rp {
 
     fn limits(&self) -> Limits {
         match self {
-            Rp::Window(rp) => {
-                Limits { rate_bps: rp.law.rate_bps(), window_bytes: rp.law.window_bytes() as u64 }
-            }
+            Rp::Window(rp) => Limits { rate_bps: rp.law.rate_bps(), window_bytes: rp.law.window_bytes() as u64 },
             Rp::Rate(rp) => rp.limits(),
         }
     }

@@ -27,8 +27,8 @@ use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_results::export::hpcc::PfcLine;
 use xoff_results::names::Names;
 use xoff_run::drive::{Keep, Position, Sink, drive};
-use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::files::Files;
+use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::import::hpcc::{self, keys};
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 

@@ -1,8 +1,8 @@
 //! The parts of the scenario's text about switches and hosts.
 
 use super::super::words::Result;
-use super::keys::{HPCC, PINT};
 use super::flags::{Flags, Sharing};
+use super::keys::{HPCC, PINT};
 use super::parts::{Parts, decimal, line, quoted, rate, span, stop_ns};
 use crate::Diagnostic;
 use xoff_engine::quantity::format_bytes;

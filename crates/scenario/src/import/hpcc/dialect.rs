@@ -56,7 +56,8 @@ impl Dialect {
             Some("hpcc") => Dialect::Hpcc,
             None if flags.is_some() && !config.has("XOFF_SCHEME") => {
                 let warning = "this is taken for a run of PowerTCP's authors' simulator";
-                let warning = config.error("XOFF_SIMULATOR", warning).label("its command line, flags.txt, is beside it");
+                let warning =
+                    config.error("XOFF_SIMULATOR", warning).label("its command line, flags.txt, is beside it");
                 warnings.push(warning.help("XOFF_SIMULATOR ns3-datacenter in the configuration says it"));
                 Dialect::Inet(flags.and_then(|flags| flags.power))
             }

@@ -61,7 +61,8 @@ impl Flag<'_> {
 
     fn number(&self, least: f64, most: f64) -> Result<f64> {
         let found = number(self.value).filter(|found| (least..=most).contains(found));
-        found.ok_or_else(|| self.error(format!("`--{}` is out of range", self.name)).label(format!("{least} to {most}")))
+        found
+            .ok_or_else(|| self.error(format!("`--{}` is out of range", self.name)).label(format!("{least} to {most}")))
     }
 
     fn one_of<T: Copy>(&self, values: &[(&str, T)]) -> Result<T> {
