@@ -4,7 +4,7 @@ pub use crate::buffer::paused_alone;
 use crate::buffer::{self, Active, Buffer, Pools, QueueLimit, Unscheduled};
 use crate::contract::scheme::{Format, Transport};
 use crate::network::plan::{
-    Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SwitchSettings,
+    Alpha, Class, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, SetAside, SwitchSettings,
     Thresholds, peer,
 };
 pub use crate::network::response::quanta;
@@ -200,7 +200,7 @@ pub fn buffer(
     ports: impl Iterator<Item = u32> + Clone,
     network: NetworkFacts,
 ) -> Buffer {
-    let (mut reserved, mtu_wire_bytes) = (0, network.mtu_wire_bytes);
+    let (mut reserved, mut beside, mtu_wire_bytes) = (0, 0, network.mtu_wire_bytes);
     let port_bps = ports.clone().map(|port| plan.direction(port).rate.bps());
     let mut ingresses = Vec::with_capacity(ports.size_hint().0 * plan.classes.list.len());
     // Ports in a row are mostly alike.
@@ -211,6 +211,10 @@ pub fn buffer(
         let of_port = known.unwrap_or_else(|| ingress(&settings.pfc, &of));
         latest = Some((of, of_port));
         reserved += set_aside(plan, &settings.pfc, &of_port);
+        if settings.pfc.set_aside == SetAside::Beside {
+            let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
+            beside += lossless * of_port.headroom_bytes;
+        }
         let Ingress { xoff_bytes, xon_bytes, alpha, headroom_bytes, .. } = of_port;
         ingresses.extend(plan.classes.list.iter().map(|class| buffer::Ingress {
             xoff_bytes,
@@ -228,7 +232,7 @@ pub fn buffer(
     };
     let shared_bytes = settings.buffer_bytes.saturating_sub(reserved);
     let mut pools = Pools {
-        bytes: settings.buffer_bytes,
+        bytes: settings.buffer_bytes + beside,
         shared_bytes,
         lossy_bytes: lossy_bytes(shared_bytes, settings.buffer_bytes),
         active: settings.pfc.thresholds.rule().counts_active().then(|| {

@@ -375,6 +375,8 @@ pub enum SetAside {
     Port,
     /// Not at all: headroom is a limit of an ingress, not room that is kept free.
     Nothing,
+    /// Not at all: the headroom of every lossless class is beside the buffer, which is shared as a whole.
+    Beside,
 }
 
 impl SetAside {
@@ -383,7 +385,7 @@ impl SetAside {
         match self {
             SetAside::Class => lossless,
             SetAside::Port => lossless.min(1),
-            SetAside::Nothing => 0,
+            SetAside::Nothing | SetAside::Beside => 0,
         }
     }
 }

@@ -126,7 +126,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Bytes an ingress may take after it paused; \"auto\" is what each link needs, \"bdp\" a multiple of what it holds";
         "headroom_bdps": Count = 3, "Times rate x delay of the link", only "with headroom = \"bdp\"";
         "headroom_reserved_per" was "set_aside": OneOf(HEADROOM_RESERVED_PER) = "class",
-            "Headroom and reserve are taken off the shared buffer for every lossless class of a port, once per port, or not at all: they are then limits, and nothing is kept free for them";
+            "Headroom and reserve are taken off the shared buffer for every lossless class of a port, once per port, or not at all: they are then limits, and nothing is kept free for them (\"none\"), or headroom is beside the buffer (\"beside\")";
         "signalling": Choice(&["on-off", "timed"]) = "on-off", "One PAUSE until one RESUME, or pauses that run out";
         "pause_time": Time = "5us", "How long a PAUSE lasts", only "with signalling = \"timed\"";
         "refresh": Time = "2us", "How often it is repeated while above XOFF", only "with signalling = \"timed\"";

@@ -84,7 +84,7 @@ pub(crate) const ACTIVE_QUEUES: Words<Counting> = &[("current", Counting::Curren
 pub(crate) const UNSCHEDULED: Words<Unscheduled> =
     &[("none", Unscheduled::None), ("longest-bdp", Unscheduled::LongestBdp)];
 pub(crate) const HEADROOM_RESERVED_PER: Words<SetAside> =
-    &[("class", SetAside::Class), ("port", SetAside::Port), ("none", SetAside::Nothing)];
+    &[("class", SetAside::Class), ("port", SetAside::Port), ("none", SetAside::Nothing), ("beside", SetAside::Beside)];
 pub(crate) const RESUME_AT: Words<ResumeAt> = &[("departures", ResumeAt::Departures), ("checks", ResumeAt::Checks)];
 pub(crate) const WATCHDOG_ACTION: Words<WatchdogAction> =
     &[("drop", WatchdogAction::Drop), ("forward", WatchdogAction::Forward)];

@@ -11,6 +11,7 @@ mod dctcp;
 mod fig2;
 mod fqcn;
 mod hpcc;
+mod hpcc_pint;
 mod mercury;
 mod mlcc;
 mod pacc;

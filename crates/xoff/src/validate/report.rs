@@ -190,7 +190,7 @@ pub fn markdown(validation: &Validation) -> String {
         "# Agreement with other simulators\n\n\
          <!-- Written by `xoff validate FOLDER --docs docs`; do not edit. -->\n\n\
          Written by `xoff validate FOLDER --docs docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
-         authors' ns-3 simulator, of PowerTCP's authors' (`inet_*`), of the TCD authors' (`tcd_*`) and of ConWeave's \
+         authors' ns-3 simulator, of PowerTCP's authors' (`inet_*`, `buf_*`), of the TCD authors' (`tcd_*`) and of ConWeave's \
          (`cw_*`), and what they made of them; its files are not part of this project. Xoff imports each configuration \
          (`xoff import hpcc`, `xoff import tcd`, `xoff import conweave`), runs it, and compares flow by flow.{changed}\n\n\
          {}\n\n**{held} of {} runs are within tolerance.**\n\n",
@@ -254,8 +254,8 @@ of all flows and in every class of size;
 - where rates and queues were traced (the TCD authors' simulator), the mean rate of every flow over 1 MB and of all \
 others together, the mean of every queue that holds 1 KB or more on average, and the number of CNPs are within 5%;
 - every flow that finishes in theirs finishes in ours;
-- of PowerTCP's authors' simulator (`inet_*`), whatever it draws, every flow takes the same time to the nanosecond and \
-every PFC frame arrives at the same one; but where its code reads memory that nothing has written (PowerTCP and \
+- of HPCC-PINT (`pint_*`) and of PowerTCP's authors' simulator (`inet_*`, `buf_*`), whatever is drawn, every flow takes \
+the same time to the nanosecond and every PFC frame arrives at the same one; but where code reads memory that nothing has written (PowerTCP and \
 theta-PowerTCP in folders without `_first`), no time is promised;
 - of ConWeave's simulator (`cw_*`), every flow takes the same time to the nanosecond, every PFC frame arrives at the same \
 one, and as many packets are sent and dropped.";

@@ -52,7 +52,12 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
     }
     line(&mut out, "headroom", "\"bdp\"", "");
     line(&mut out, "headroom_bdps", &HEADROOM_BDPS.to_string(), "");
-    line(&mut out, "headroom_reserved_per", if parts.dialect.is_inet() { "\"none\"" } else { "\"port\"" }, "");
+    let reserved = match (parts.dialect.is_inet(), parts.flags.headroom_beside) {
+        (false, _) => "\"port\"",
+        (true, false) => "\"none\"",
+        (true, true) => "\"beside\"",
+    };
+    line(&mut out, "headroom_reserved_per", reserved, "");
     line(&mut out, "signalling", "\"on-off\"", "");
     Ok(out)
 }

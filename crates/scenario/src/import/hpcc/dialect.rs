@@ -72,7 +72,8 @@ impl Dialect {
             None | Some(_) => Dialect::Inet(match config.word("XOFF_SCHEME") {
                 Some("powertcp") => Some(Power::Telemetry),
                 Some("theta-powertcp") => Some(Power::Delay),
-                _ => flags.and_then(|flags| flags.power),
+                Some(_) => None,
+                None => flags.and_then(|flags| flags.power),
             }),
         };
         match dialect {

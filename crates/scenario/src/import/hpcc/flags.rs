@@ -35,11 +35,14 @@ pub struct Flags {
     pub alpha: f64,
     /// Weight of the past in Reverie's average.
     pub gamma: f64,
+    /// Whether headroom is beside the pool. It is where there is such a command line; in earlier runs an egress pool of
+    /// the pool's size turned away what would use it.
+    pub headroom_beside: bool,
 }
 
 impl Default for Flags {
     fn default() -> Self {
-        Flags { power: None, sharing: Sharing::Dynamic, alpha: 0.125, gamma: 0.99 }
+        Flags { power: None, sharing: Sharing::Dynamic, alpha: 0.125, gamma: 0.99, headroom_beside: false }
     }
 }
 
@@ -81,7 +84,7 @@ impl Flags {
         let source = files
             .read(NAME, largest_bytes)
             .map_err(|(why, looked_for)| Diagnostic::new(format!("cannot read `{looked_for}`")).label(why))?;
-        let (mut flags, mut at) = (Flags::default(), 0);
+        let (mut flags, mut at) = (Flags { headroom_beside: true, ..Flags::default() }, 0);
         for word in source.text.split_ascii_whitespace() {
             let start = at + source.text[at..].find(word).unwrap_or(0);
             at = start + word.len();

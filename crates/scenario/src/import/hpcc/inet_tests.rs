@@ -188,7 +188,7 @@ fn the_command_line_says_how_buffers_are_shared() {
         loaded.plan.switches[0].pfc.clone()
     };
     let dt = plan("--algorithm=1 --wien=0 --delayWien=0 --windowCheck=0 --bufalg=0 --alphaI=0.5 --gamma=0.99\n");
-    assert_eq!(dt.thresholds.rule(), Rule::Latched);
+    assert_eq!((dt.thresholds.rule(), dt.set_aside), (Rule::Latched, SetAside::Beside));
     assert!(matches!(dt.thresholds, Thresholds::Dynamic { alpha: Alpha::Fixed(alpha), .. } if alpha == 0.5));
     let abm = plan("--algorithm=1 --bufalg=1");
     assert_eq!((abm.thresholds.rule(), abm.active.counting), (Rule::Abm, Counting::Evaluated));

@@ -104,9 +104,9 @@ use Kind::{Count, File, Flag, LinkDown, Map, Number, Rate, Word};
 
 pub(crate) static KEYS: &[Key] = keys! {
     "XOFF_SIMULATOR": Word(&["hpcc", "ns3-datacenter"]) = "hpcc", Mapped,
-        "whose rules are copied: `hpcc`, the HPCC authors' simulator, or `ns3-datacenter`, PowerTCP's authors'; neither reads this word. Without it a folder called `inet_*` means the latter, with a warning";
+        "whose rules are copied: `hpcc`, the HPCC authors' simulator, or `ns3-datacenter`, PowerTCP's authors'; neither reads this word. Without it `flags.txt` beside the configuration (the latter's command line, `--bufalg=1 --alphaI=0.125 ...`) or a folder called `inet_*` means the latter, with a warning";
     "XOFF_SCHEME": Word(&["by-mode", "powertcp", "theta-powertcp"]) = "by-mode", Mapped,
-        "what the command line of ns3-datacenter laid over `CC_MODE 3`: `powertcp` (its flag `wien`), `theta-powertcp` (`delayWien`), or `by-mode`, nothing. Without it, and without `XOFF_SIMULATOR`, the end of an `inet_*` folder's name says it: `_dcqcn`, `_dctcp`, `_hpcc`, `_powertcp`, `_theta`, `_timely`, perhaps followed by `_first`";
+        "what the command line of ns3-datacenter laid over `CC_MODE 3`: `powertcp` (its flag `wien`), `theta-powertcp` (`delayWien`), or `by-mode`, nothing. Without it `flags.txt` says it, or, without `XOFF_SIMULATOR`, the end of an `inet_*` folder's name: `_dcqcn`, `_dctcp`, `_hpcc`, `_powertcp`, `_theta`, `_timely`, perhaps followed by `_first`";
     "CC_MODE": Count = "1", Mapped,
         "`[scheme] name`: 1 `dcqcn`, 3 `hpcc`, 7 `timely`, 8 `dctcp`, 10 `hpcc-pint`, each with the preset `hpcc-ns3`; all others are refused";
     "TOPOLOGY_FILE": File, Mapped,
