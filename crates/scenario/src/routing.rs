@@ -153,7 +153,7 @@ fn by_sender(table: &mut Table, mode: Mode, choice: PathRule) -> Result<Routing>
         return Err(error.label("\"source-port\" carries it; or entropy_map = \"path\""));
     }
     let spreading = if mode == Mode::Plb { Spreading::Flow } else { Spreading::Packet };
-    let forwarding = Forwarding { paths, path_map, choice, next_hop: None };
+    let forwarding = Forwarding { paths, path_map, choice, ..Forwarding::default() };
     Ok(Routing { mode, forwarding, hash, spreading })
 }
 

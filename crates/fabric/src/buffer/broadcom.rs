@@ -155,7 +155,7 @@ impl Broadcom {
         self.ingresses[self.place(from, class)].paused_until = now + PAUSE;
     }
 
-    /// Returns whether an ingress whose upstream is paused lets it go on now; it then counts as not paused.
+    /// Returns whether an ingress whose upstream is paused is resumed now; it then counts as not paused.
     pub fn resumes(&mut self, now: Time, from: usize, class: u8) -> bool {
         let place = self.place(from, class);
         let of = self.ingresses[place];

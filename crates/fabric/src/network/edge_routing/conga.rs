@@ -11,7 +11,7 @@
 
 use super::aging::Ticks;
 use super::lots::Lots;
-use crate::contract::edge_routing::{EdgeFacts, EdgePacket, EdgePath, EdgeRule, Header};
+use crate::contract::edge_routing::{EdgeFacts, EdgePacket, EdgePath, EdgeRule, Effects, Header};
 use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span, Table, Time};
 
