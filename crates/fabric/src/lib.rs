@@ -21,7 +21,9 @@ mod node;
 mod part;
 pub mod run;
 
-pub use contract::{activity, capture, control, edge_routing, forwarding, frame_content, packet, precision, record, scheme, traffic};
+pub use contract::{
+    activity, capture, control, edge_routing, forwarding, frame_content, packet, precision, record, scheme, traffic,
+};
 pub use flow::identity::{SourceName, ends};
 pub use flow::{ack_rule, pacing, transport};
 pub use network::{

@@ -9,7 +9,10 @@ pub fn check(root: &Table, plan: &Plan) -> Result<()> {
         return Ok(());
     }
     let refuse = |key: &str, why: &str| {
-        Err(root.place_within("model", "dialect").error("this dialect cannot be had here").label(format!("{key}: {why}")))
+        Err(root
+            .place_within("model", "dialect")
+            .error("this dialect cannot be had here")
+            .label(format!("{key}: {why}")))
     };
     if plan.model.ties != Ties::Scheduled {
         return refuse("model.event_order", "its events go by the order of their insertion: \"insertion\"");

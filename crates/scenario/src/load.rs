@@ -4,6 +4,7 @@ use super::budget;
 use super::captures;
 use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
+use super::dialect;
 use super::dictionary::{self, words::Mode};
 use super::events::{self, Output};
 use super::files::Files;
@@ -16,7 +17,6 @@ use super::resolution;
 use super::resolved::{Attachment, Recorder};
 use super::routing::{self, Routing};
 use super::schemes::{self, NamedScheme};
-use super::dialect;
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::spelled;
 use super::topology;
@@ -33,7 +33,9 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery};
+use xoff_fabric::plan::{
+    AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery,
+};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;

@@ -217,7 +217,8 @@ pub(crate) fn check(
     }
     check_acks(root, plan, word)?;
     if plan.model.forwarding.edge.is_some() && longest_path(plan) > HOPS_MOST {
-        let error = of_mode().error(format!("`{word}` needs shorter paths")).label("up to 4 links between two switches");
+        let error =
+            of_mode().error(format!("`{word}` needs shorter paths")).label("up to 4 links between two switches");
         return Err(error.help("packets name every switch of their path: two or three tiers"));
     }
     let goes_back = |formats: &[Format; 2]| formats[0].transport == Transport::Roce && !formats[0].reorder;

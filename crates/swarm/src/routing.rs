@@ -7,7 +7,18 @@ use xoff_schemes::param::PathSupport;
 
 /// All modes.
 pub const MODES: [&str; 12] = [
-    "ecmp", "spray", "oblivious", "reps", "bitmap", "mixed", "plb", "adaptive", "drill", "letflow", "conga", "conweave",
+    "ecmp",
+    "spray",
+    "oblivious",
+    "reps",
+    "bitmap",
+    "mixed",
+    "plb",
+    "adaptive",
+    "drill",
+    "letflow",
+    "conga",
+    "conweave",
 ];
 
 /// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.

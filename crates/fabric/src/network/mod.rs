@@ -2,8 +2,8 @@
 
 mod defaults;
 pub mod domain;
-pub mod extent;
 pub mod edge_routing;
+pub mod extent;
 pub mod forwarding;
 pub mod partition;
 pub mod payload_paths;

@@ -4,7 +4,7 @@
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
 pub use crate::buffer::Rule;
-pub use crate::network::edge_routing::{CongaSettings, ConWeaveSettings, EdgeRouting};
+pub use crate::network::edge_routing::{ConWeaveSettings, CongaSettings, EdgeRouting};
 pub use crate::network::forwarding::{
     AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie,
 };

@@ -12,8 +12,8 @@ use crate::flow::identity::FlowEntry;
 use crate::id::{CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
-    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FOREIGN, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS, LinkTypes,
-    MARKED_OR_RESUMED, Port, Queue, Storm,
+    AT_HOST, CHECKS, COUNTS_PASSING, DOWN, EAGER, FOREIGN, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS, HAS_VOQS,
+    LinkTypes, MARKED_OR_RESUMED, Port, Queue, Storm,
 };
 use crate::node::stacks::Departure;
 use crate::node::switch::Switch;

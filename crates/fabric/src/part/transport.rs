@@ -1,6 +1,8 @@
 //! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TableRoute};
+use crate::contract::packet::{
+    ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, SELECTIVE, SPREAD, TRANSIT, TableRoute,
+};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;

@@ -11,14 +11,15 @@ use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Dialect, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, SwitchSettings, Ties, peer,
+    BaseRtt, Dialect, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service,
+    SwitchSettings, Thresholds, Ties, peer,
 };
 use crate::network::rates::Rates;
 use crate::network::route::{Routes, Told};
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, FOREIGN, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE, SCANS,
-    TO_HOST,
+    AT_HOST, BOUNDARY, CHECKS, COUNTS_PASSING, EAGER, FOREIGN, LONG_HAUL, LOSSY_LINK, LinkTypes, Port, Queue, REMOTE,
+    SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::stacks::Stacks;
@@ -499,11 +500,7 @@ fn new_nodes(
 }
 
 /// Buffer of another simulator, if its rules hold.
-fn foreign_buffer(
-    plan: &Plan,
-    settings: &SwitchSettings,
-    ports: impl Iterator<Item = u32>,
-) -> Option<Box<Broadcom>> {
+fn foreign_buffer(plan: &Plan, settings: &SwitchSettings, ports: impl Iterator<Item = u32>) -> Option<Box<Broadcom>> {
     let links: Vec<(BitRate, Span)> = ports.map(|port| plan.direction(port)).map(|of| (of.rate, of.delay)).collect();
     let broadcom = || Box::new(Broadcom::new(settings.buffer_bytes, plan.classes.list.len(), &links));
     (plan.model.dialect == Dialect::ConWeave).then(broadcom)

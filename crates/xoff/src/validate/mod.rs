@@ -29,10 +29,10 @@ use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_results::export::hpcc::PfcLine;
 use xoff_results::names::Names;
 use xoff_run::drive::{Keep, Position, Sink, drive};
+use xoff_scenario::import;
 use xoff_scenario::import::hpcc::config::Config;
 use xoff_scenario::import::hpcc::dialect::Dialect;
 use xoff_scenario::import::hpcc::{self, keys};
-use xoff_scenario::import;
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
 type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
@@ -155,7 +155,12 @@ impl Case {
         }
         let files = xoff_scenario::files::Files::in_folder(folder);
         if import::conweave::recognise(&source.text) {
-            return Case::read_conweave(folder, name, &import::conweave::import(source, &files, None)?.scenario(), sets);
+            return Case::read_conweave(
+                folder,
+                name,
+                &import::conweave::import(source, &files, None)?.scenario(),
+                sets,
+            );
         }
         let imported = hpcc::import(source, &files, None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;

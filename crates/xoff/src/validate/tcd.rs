@@ -98,7 +98,16 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
     let (theirs, traces) = read().map_err(|error| vec![error])?;
     traces.probe(plan);
     // Marks are drawn between two thresholds, and applications hand over their packets with some jitter.
-    Ok(Case { name, loaded, theirs, queue: None, traces: Some(traces), totals: None, random: true, promised: Promised::Near })
+    Ok(Case {
+        name,
+        loaded,
+        theirs,
+        queue: None,
+        traces: Some(traces),
+        totals: None,
+        random: true,
+        promised: Promised::Near,
+    })
 }
 
 /// The lines of `fct.txt`: `src dst payload_bytes start fct base`, the last of which means nothing here.

@@ -34,9 +34,10 @@ impl EdgeRule for LetFlow {
             self.flowlets.retain(|_, (_, last)| now.saturating_since(*last) <= idle);
             self.swept = now;
         }
-        let known = self.flowlets.get(&packet.flowlet).filter(|(path, last)| {
-            now.saturating_since(*last) <= self.gap && paths.binary_search(path).is_ok()
-        });
+        let known = self
+            .flowlets
+            .get(&packet.flowlet)
+            .filter(|(path, last)| now.saturating_since(*last) <= self.gap && paths.binary_search(path).is_ok());
         let path = known.map_or_else(|| paths[self.lots.below(paths.len())], |(path, _)| *path);
         self.flowlets.insert(packet.flowlet, (path, now));
         path

@@ -15,8 +15,7 @@ pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> std::result::R
     let mut problems: Vec<Diagnostic> = Vec::new();
     let mut out = parts.head("conweave");
     type Part = fn(&Parts<'_>, &mut Vec<Diagnostic>) -> Result<String>;
-    let sections: [Part; 9] =
-        [head, model, network::text, classes, switch, host, routing, scheme::text, traffic];
+    let sections: [Part; 9] = [head, model, network::text, classes, switch, host, routing, scheme::text, traffic];
     for section in sections {
         match section(parts, warnings) {
             Ok(text) => out.push_str(&text),

@@ -183,7 +183,9 @@ impl Marking {
     }
 
     fn table(&self, of: impl Fn(&(u64, u64, u64, f64)) -> u64) -> String {
-        let cell = |row: &(u64, u64, u64, f64)| format!("{} = {}", rate(row.0), quoted(&format_bytes(of(row) + self.unmarked_bytes)));
+        let cell = |row: &(u64, u64, u64, f64)| {
+            format!("{} = {}", rate(row.0), quoted(&format_bytes(of(row) + self.unmarked_bytes)))
+        };
         format!("{{ {} }}", self.rows.iter().map(cell).collect::<Vec<_>>().join(", "))
     }
 
