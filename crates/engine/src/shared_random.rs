@@ -156,8 +156,7 @@ mod tests {
         assert_ne!(from_ten.draw(), other.draw());
     }
 
-    /// L'Ecuyer's numbers for the seed 12345, of stream 0 at its substream 1, follow from 2^76 steps: here only that one
-    /// stream goes on where streams begin anew.
+    /// Numbers of one stream follow each other, where draws from streams begin anew.
     #[test]
     fn one_stream_goes_on() {
         let (mut one, mut anew) = (Streams::one(1, 1 << 63), Streams::new(1, 1 << 63));

@@ -219,7 +219,7 @@ fn by_switches(rule: NextHopRule) -> Forwarding {
 }
 
 fn by_sender(choice: PathRule, paths: u16, path_map: PathMap) -> Forwarding {
-    Forwarding { paths, path_map, choice, next_hop: None }
+    Forwarding { paths, path_map, choice, ..Forwarding::default() }
 }
 
 const ADAPTIVE: AdaptiveSettings =

@@ -19,7 +19,7 @@ fn forwarding(routing: &str) -> Forwarding {
 
 #[test]
 fn every_mode_is_a_rule() {
-    let sender = |choice| Forwarding { paths: 64, path_map: PathMap::Hash, choice, next_hop: None };
+    let sender = |choice| Forwarding { paths: 64, path_map: PathMap::Hash, choice, ..Forwarding::default() };
     let switches = |rule| Forwarding { next_hop: Some(rule), ..Forwarding::default() };
     let adaptive = AdaptiveSettings {
         quantum_bytes: 0,

@@ -54,7 +54,7 @@ pub struct EdgePacket {
     pub now: Time,
     /// Identity of its flow.
     pub flow: u64,
-    /// What flowlets are told apart by: the flow, or what a simulator takes in its place.
+    /// What identifies flowlets: the flow, or what a simulator takes in its place.
     pub flowlet: u64,
     /// Edge of its sender, by number.
     pub from: u16,

@@ -38,8 +38,7 @@ impl Scan {
         (1..=count).map(move |step| (step + last) % count)
     }
 
-    /// Removes all ended flows; the order from the one after the last served stays. Says where what stood at `kept`
-    /// stands now.
+    /// Removes all ended flows; the order from the one after the last served stays. Returns where `kept` is now.
     pub(crate) fn compact(&mut self, kept: Option<usize>) -> Option<usize> {
         let living = |places: &[SenderId]| places.iter().filter(|flow| **flow != SenderId::NONE).count();
         let kept = kept.map(|place| living(&self.flows[..place]));

@@ -117,7 +117,7 @@ impl<S: Scheme> Part<S> {
         self.send_from_switch(port_id, &mut Packet { class: self.plan.classes.control, ..frame });
     }
 
-    /// A packet that a switch has made goes on at once, if it can, or waits in its class.
+    /// A packet that a switch has made leaves at once, if it can, or waits in its class.
     pub(crate) fn send_from_switch(&mut self, port_id: PortId, packet: &mut Packet) {
         if self.links.ports[port_id].has(FREE_RESERVED) {
             self.settle_free(port_id);

@@ -57,7 +57,7 @@ impl<S: Scheme> Part<S> {
         self.switch_receive_rare(ingress, egress, packet);
     }
 
-    /// What a rule is told of a packet.
+    /// A packet as a rule sees it.
     fn edge_packet(&mut self, packet: &Packet, egress: u16) -> EdgePacket {
         let [from, to] = self.flows.route_storage[packet.flow].edges.unwrap_or_default();
         let details = &self.flows.details[self.flows.entries[packet.flow].sender];

@@ -34,7 +34,7 @@ fn head(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let seed = parts.config.count("RANDOM_SEED", 1..=u64::from(u32::MAX))?;
     line(&mut out, "seed", &seed.to_string(), &parts.config.said("RANDOM_SEED"));
     out.push_str("\n[run]\n");
-    line(&mut out, "allow_drops", "true", "a drop is counted, and the run goes on");
+    line(&mut out, "allow_drops", "true", "a drop is counted and ends nothing");
     line(&mut out, "on_deadlock", "\"record\"", "");
     line(&mut out, "stall_after", "\"off\"", "");
     Ok(out)
