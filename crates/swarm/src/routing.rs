@@ -23,6 +23,17 @@ pub const MODES: [&str; 14] = [
     "conweave",
 ];
 
+/// Traffic that keeps one path where the rest takes several.
+pub fn one_path(draw: &mut Draw, root: &mut Table) {
+    let routed = root.contains_key("routing");
+    let rows = root.get_mut("traffic").and_then(toml::Value::as_array_mut).filter(|_| routed);
+    for row in rows.into_iter().flatten().filter_map(toml::Value::as_table_mut) {
+        if draw.one_in(5) {
+            set(row, "multipath", false);
+        }
+    }
+}
+
 /// `[routing]`, in one scenario of three; a mode that the scenario's schemes run over, as a rule.
 pub fn routing(draw: &mut Draw, root: &mut Table) {
     if !draw.one_in(3) {

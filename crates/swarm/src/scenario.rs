@@ -31,6 +31,7 @@ fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bo
     let draw = &mut Draw::new(seed, "swarm events");
     let mut run = run(draw, frame.horizon_ps, finite);
     events::events(draw, &network, &devices, frame.horizon_ps, &mut root);
+    routing::one_path(&mut Draw::new(seed, "swarm one path"), &mut root);
     events::convergence(&mut Draw::new(seed, "swarm convergence"), frame.horizon_ps, &mut root);
     if draw.one_in(8) {
         set(&mut run, "allow_drops", true);

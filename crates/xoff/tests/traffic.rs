@@ -132,3 +132,25 @@ fn one_scheme_within_and_another_between_data_centres() {
     );
     assert!((0..2).all(|slot| world.flows.iter().any(|flow| flow.scheme == slot && flow.delivered_at.is_some())));
 }
+
+#[test]
+fn traffic_may_keep_one_path_beside_others_that_spread() {
+    for mode in
+        ["mode = \"spray\"\nspray_at = \"switch\"", "mode = \"reps\"", "mode = \"adaptive\"", "mode = \"conga\""]
+    {
+        let pair = |name: &str, multipath| {
+            format!(
+                "kind = \"burst\"\nname = \"{name}\"\nsources = \"h0\"\ndestinations = \"h4\"\nsize = \"500KB\"\n{multipath}"
+            )
+        };
+        let traffic = format!(
+            "{}\n[[traffic]]\n{}\n[routing]\n{mode}\n[host]\nrecovery = \"sack\"",
+            pair("storage", "multipath = false"),
+            pair("job", "")
+        );
+        let flows = run(&traffic, 1);
+        let spreads: Vec<bool> = flows.iter().map(|flow| flow.multipath.spread.is_some()).collect();
+        assert_eq!(spreads, [false, true], "{mode}");
+        assert_eq!(flows[0].path.iter().count(), 1, "{mode}");
+    }
+}

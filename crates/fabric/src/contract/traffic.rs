@@ -132,6 +132,7 @@ impl FlowSpec {
             initial_rate: None,
             rate_cap: None,
             path: None,
+            multipath: true,
             label: 0,
             ports: None,
             probed: false,
@@ -172,6 +173,8 @@ pub struct FlowSpec {
     pub rate_cap: Option<BitRate>,
     /// Egress ports from the sender's NIC to the last switch; `None` follows ECMP.
     pub path: Option<Box<[u32]>>,
+    /// Its packets may take several paths, where the network's forwarding has them.
+    pub multipath: bool,
     /// What the results call it; index into a table kept by whoever made the source.
     pub label: u32,
     /// UDP or TCP ports of its packets, source first, where they matter: hashes over headers, captures.

@@ -37,7 +37,8 @@ pub(crate) struct Installed {
 impl<S: Scheme> World<S> {
     /// Whether packets of a flow may take different paths. Flows that traffic pins and flows shaped in mid-path keep one.
     pub(crate) fn spreads(&self, spec: &FlowSpec, path: &[u32], shaped: bool) -> bool {
-        self.state.plan.model.forwarding.is_per_packet() && spec.path.is_none() && !shaped && path.len() > 2
+        let several = self.state.plan.model.forwarding.is_per_packet() && spec.multipath;
+        several && spec.path.is_none() && !shaped && path.len() > 2
     }
 
     /// Installs the paths of a flow. `way` is its first.

@@ -86,6 +86,7 @@ pub struct Template {
     pub initial_rate: Option<BitRate>,
     pub rate_cap: Option<BitRate>,
     pub path: Option<Pinned>,
+    pub multipath: bool,
     pub probed: bool,
 }
 
@@ -100,6 +101,7 @@ impl Template {
             initial_rate: None,
             rate_cap: None,
             path: None,
+            multipath: true,
             probed: false,
         }
     }
@@ -114,6 +116,7 @@ impl Template {
             initial_rate: self.initial_rate,
             rate_cap: self.rate_cap,
             path: self.path.as_ref().map(|path| path.ports(src, dst)),
+            multipath: self.multipath,
             label,
             probed: self.probed,
             ..FlowSpec::new(handle, src, dst)

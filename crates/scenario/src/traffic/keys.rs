@@ -67,6 +67,7 @@ pub(crate) const TRAFFIC: &[Key] = keys! {
     "rate_cap": Rate, "The application's own limit for each flow";
     "path": Texts,
         "Pins the flows to these nodes in order; the hosts may be left out, \"s1#0\" picks one of parallel links";
+    "multipath": Flag else "true", "Its packets take paths as [routing] says; false: each flow has one path, by a hash";
     "probe": Flag else "true for flows, long-lived and on-off", "Flow probes sample these flows";
     "start": Time = "0ps", "When it begins";
     "flow": Tables, "The flows", only "with kind = \"flows\"";
@@ -200,6 +201,7 @@ const FLOW: &[Key] = keys! {
     "initial_rate": Rate else "line rate", "Rate it starts at; without end-to-end control it stays there";
     "rate_cap": Rate, "The application's own limit";
     "path": Texts, "Pins it to these nodes in order";
+    "multipath": Flag else "that of the table", "Its packets take paths as [routing] says; false: one path, by a hash";
     "probe": Flag else "that of the table", "Flow probes sample it";
     "caps": Tables, "Changes of `rate_cap`: { at = \"3s\", rate = \"1Gbps\" }";
 };

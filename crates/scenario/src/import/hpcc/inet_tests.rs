@@ -2,7 +2,7 @@
 
 use super::tests::{Case, case, hpcc_case};
 use super::*;
-use crate::Loaded;
+use crate::{Loaded, Options};
 use std::path::PathBuf;
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::*;

@@ -65,6 +65,7 @@ pub fn template(
     let weight = table.count_or("weight", 1..=u64::from(u16::MAX), u64::from(default.weight))? as u16;
     let initial_rate = table.take_rate("initial_rate")?.or(default.initial_rate);
     let rate_cap = table.take_rate("rate_cap")?.or(default.rate_cap);
+    let multipath = table.flag_or("multipath", default.multipath)?;
     let probed = table.flag_or("probe", default.probed)?;
     let path = match read_path(table, scope)? {
         Some(path) => Some(path),
@@ -72,7 +73,9 @@ pub fn template(
     };
     let pinned = path.as_ref().map(|path| path.pinned.clone());
     let class_by_size = default.class_by_size.clone();
-    Ok((Template { class, class_by_size, scheme, weight, initial_rate, rate_cap, path: pinned, probed }, path))
+    let template =
+        Template { class, class_by_size, scheme, weight, initial_rate, rate_cap, path: pinned, multipath, probed };
+    Ok((template, path))
 }
 
 /// `class_by_size = [{ up_to = "10KB", class = "mice" }]`, for traffic whose sizes are drawn.
