@@ -346,13 +346,7 @@ impl Scenario {
             probes: Vec::new(),
             run,
         };
-        // What an event is about has so much room: a queue per scheme at most.
-        let queues = plan.ports() * plan.classes.list.len() * schemes.len();
-        if queues > LARGEST_INDEX as usize {
-            let most = format!("ports x classes x schemes: {queues}, and at most {LARGEST_INDEX} can be told apart");
-            let error = root.place_within("topology", "kind").error("this network is too large");
-            return Err(error.label(most));
-        }
+        check_size(root, &plan, schemes.len())?;
         settings::set_queue_times(&mut plan, &classes.queue_bdps);
         let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| catalogue::formats(&scheme.values)).collect();
         let frame_bytes = largest_wire_bytes(&plan, &formats);
@@ -455,6 +449,16 @@ fn read_traffic(rows: Vec<Table>, context: &mut TrafficContext<'_>) -> Result<Ve
         row.finish()?;
     }
     Ok(traffic)
+}
+
+/// What an event is about has so much room: a queue per scheme at most.
+fn check_size(root: &Table, plan: &Plan, schemes: usize) -> Result<()> {
+    let queues = plan.ports() * plan.classes.list.len() * schemes;
+    if queues <= LARGEST_INDEX as usize {
+        return Ok(());
+    }
+    let most = format!("ports x classes x schemes: {queues}, and at most {LARGEST_INDEX} can be told apart");
+    Err(root.place_within("topology", "kind").error("this network is too large").label(most))
 }
 
 /// Where nothing is paused no host needs time to obey.

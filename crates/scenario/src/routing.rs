@@ -7,7 +7,7 @@ use super::schemes::NamedScheme;
 use xoff_catalogue::param::PathSupport;
 use xoff_engine::Span;
 use xoff_fabric::edge_routing::HOPS_MOST;
-use xoff_fabric::network::edge_routing::longest_path;
+use xoff_fabric::network::extent::longest_path;
 use xoff_fabric::plan::{
     AckPath, AdaptiveSettings, ConWeaveSettings, CongaSettings, Dialect, DrillSettings, EdgeRouting, Forwarding, Hash,
     HashFields, NextHopRule, PathMap, PathRule, Plan, PlbSettings, Recovery,

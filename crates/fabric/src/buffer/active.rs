@@ -3,7 +3,7 @@
 //! What rules count that divide the shared pool among busy queues ([`super::abm`], [`super::reverie`]). Other rules
 //! have none of it.
 
-use super::real;
+use super::number::real;
 use xoff_engine::{Span, Time};
 
 /// Settings of what is counted. Defaults are those of the authors' simulator (ns3-datacenter).

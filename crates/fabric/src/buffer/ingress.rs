@@ -1,6 +1,7 @@
 //! State of a buffer: its pools, and what each ingress has stored.
 
 use super::active::Active;
+use super::number::real;
 
 /// Sizes and use of the pools of a buffer, and the settings that all ingresses share.
 #[derive(Clone, Debug, Default)]
@@ -67,13 +68,6 @@ impl Pools {
     pub fn shared_by(&self, ingress: &Ingress) -> u64 {
         (ingress.bytes - ingress.in_headroom).saturating_sub(self.reserve_bytes)
     }
-}
-
-/// A number of bytes or picoseconds as a float; one instruction, since it fits an `i64`.
-#[inline(always)]
-pub fn real(number: u64) -> f64 {
-    debug_assert!(i64::try_from(number).is_ok());
-    number as i64 as f64
 }
 
 /// One ingress (port, class), the priority group of SAI: thresholds, and what is stored of it.

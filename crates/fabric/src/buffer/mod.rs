@@ -9,13 +9,15 @@
 mod active;
 pub mod broadcom;
 mod ingress;
+mod number;
 mod rule;
 #[cfg(test)]
 mod tests;
 
 use crate::contract::record::{ClassReport, LosslessDrop};
 pub use active::{Active, ActiveSettings, Counting, Unscheduled};
-pub use ingress::{Ingress, Pools, real};
+pub use ingress::{Ingress, Pools};
+pub use number::real;
 pub use rule::paused_alone;
 use rule::{Level, ThresholdRule, rules};
 use xoff_engine::{BitRate, Span, Time};

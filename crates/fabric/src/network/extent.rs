@@ -16,6 +16,42 @@ pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
     longest(plan, routes).0
 }
 
+/// Returns the most links between switches on a shortest path from one switch with hosts to another.
+pub fn longest_path(plan: &Plan) -> usize {
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); plan.nodes.len()];
+    let mut is_edge = vec![false; plan.nodes.len()];
+    for link in &plan.links {
+        match (plan.is_host(link.a), plan.is_host(link.b)) {
+            (true, _) => is_edge[link.b as usize] = true,
+            (_, true) => is_edge[link.a as usize] = true,
+            (false, false) => {
+                neighbours[link.a as usize].push(link.b);
+                neighbours[link.b as usize].push(link.a);
+            }
+        }
+    }
+    let mut longest = 0;
+    for edge in (0..plan.nodes.len()).filter(|&node| is_edge[node]) {
+        let mut far = vec![usize::MAX; plan.nodes.len()];
+        far[edge] = 0;
+        let mut found = vec![edge];
+        let mut next = 0;
+        while let Some(&node) = found.get(next) {
+            next += 1;
+            if is_edge[node] {
+                longest = longest.max(far[node]);
+            }
+            for &other in &neighbours[node] {
+                if far[other as usize] == usize::MAX {
+                    far[other as usize] = far[node] + 1;
+                    found.push(other as usize);
+                }
+            }
+        }
+    }
+    longest
+}
+
 /// A full packet and an ACK, the largest that any host sends, before what a scheme adds.
 pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
     timing::Exchange {

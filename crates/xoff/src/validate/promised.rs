@@ -31,7 +31,7 @@ impl Promised {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_scenario::import::hpcc::dialect::Power;
+    use xoff_scenario::import::hpcc::flags::Power;
 
     #[test]
     fn what_is_undefined_is_not_promised() {

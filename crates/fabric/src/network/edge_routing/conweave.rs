@@ -15,7 +15,7 @@
 use super::aging::Ticks;
 use super::lots::Lots;
 use crate::contract::edge_routing::{EdgeFacts, EdgeMessage, EdgePacket, EdgePath, EdgeRule, Effects, Header, Role};
-use crate::network::forwarding::murmur3;
+use crate::network::murmur3::murmur3;
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 

@@ -23,10 +23,11 @@ use crate::contract::forwarding::{
 };
 use crate::contract::packet::Ecn;
 use crate::network::edge_routing::EdgeRouting;
+use crate::network::rules::rules;
 pub use adaptive::{AdaptiveSettings, Tie};
 pub use drill::DrillSettings;
 pub use ecmp::{FlowKey, address};
-pub(crate) use ecmp::{Hash, HashOfPackets, murmur3};
+pub(crate) use ecmp::{Hash, HashOfPackets};
 pub use plb::PlbSettings;
 use xoff_engine::{Span, Time};
 
@@ -72,53 +73,6 @@ pub enum PathMap {
     /// The number counts through equal-cost paths.
     Path,
 }
-
-/// Declares rules of a contract: the enum that names them and the enum of their machines, which calls them without
-/// indirection. `Own` is a rule from elsewhere, behind a box.
-macro_rules! rules {
-    ($rule:ident makes $machine:ident: $contract:ident of $facts:ident, by $delegate:ident;
-     $($(#[$doc:meta])* $name:ident($type:path $(, $settings:ident: $of:ty)?),)*) => {
-        #[doc = concat!("Rules of [`", stringify!($contract), "`].")]
-        #[derive(Clone, Copy, Debug)]
-        pub enum $rule {
-            $($(#[$doc])* $name $(($of))?,)*
-            /// A rule of the caller.
-            Own(fn(&$facts) -> Box<dyn $contract>),
-        }
-
-        impl $rule {
-            pub(crate) fn machine(self, facts: &$facts) -> $machine {
-                match self {
-                    $($rule::$name $(($settings))? => $machine::$name(<$type>::new(facts $(, $settings)?)),)*
-                    $rule::Own(new) => $machine::Own(new(facts)),
-                }
-            }
-        }
-
-        impl PartialEq for $rule {
-            fn eq(&self, other: &$rule) -> bool {
-                match (self, other) {
-                    ($rule::Own(one), $rule::Own(other)) => std::ptr::fn_addr_eq(*one, *other),
-                    // Settings are plain values, which print what they are.
-                    _ => format!("{self:?}") == format!("{other:?}"),
-                }
-            }
-        }
-
-        impl Eq for $rule {}
-
-        pub(crate) enum $machine {
-            $($name($type),)*
-            Own(Box<dyn $contract>),
-        }
-
-        impl $contract for $machine {
-            $delegate! { #[inline] self { $($machine::$name(rule) => *rule;)* $machine::Own(rule) => **rule; } }
-        }
-    };
-}
-
-pub(crate) use rules;
 
 rules! {
     PathRule makes PathMachine: PathChoice of PathFacts, by delegate_path_choice;

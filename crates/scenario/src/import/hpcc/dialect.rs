@@ -6,7 +6,7 @@
 
 use super::super::words::Result;
 use super::config::Config;
-use super::flags::Flags;
+use super::flags::{Flags, Power};
 use super::keys::{DCQCN, DCTCP, HPCC, PINT, TIMELY};
 use super::units;
 use crate::Diagnostic;
@@ -20,23 +20,6 @@ pub enum Dialect {
     ConWeave,
     /// ns3-datacenter, with what its command line laid over `CC_MODE 3`.
     Inet(Option<Power>),
-}
-
-/// A choice of the command line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Power {
-    /// `wien`
-    Telemetry,
-    /// `delayWien`
-    Delay,
-}
-
-impl Power {
-    /// Keys of `CC_MODE 3` that its law does not look at.
-    pub fn ignores(self, key: &str) -> bool {
-        let own = self == Power::Delay && matches!(key, "U_TARGET" | "INT_MULTI");
-        own || matches!(key, "MI_THRESH" | "RATE_AI" | "MULTI_RATE")
-    }
 }
 
 /// Folders of results of the second simulator.

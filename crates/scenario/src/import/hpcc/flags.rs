@@ -5,7 +5,6 @@
 
 use super::super::words::{Result, number, shown};
 use super::config::Config;
-use super::dialect::Power;
 use crate::files::Files;
 use crate::{Diagnostic, Place, Source};
 use std::sync::Arc;
@@ -22,6 +21,23 @@ pub enum Sharing {
     Abm,
     /// Reverie's one pool.
     Reverie,
+}
+
+/// PowerTCP in place of HPCC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Power {
+    /// `wien`
+    Telemetry,
+    /// `delayWien`
+    Delay,
+}
+
+impl Power {
+    /// Keys of `CC_MODE 3` that its law does not look at.
+    pub fn ignores(self, key: &str) -> bool {
+        let own = self == Power::Delay && matches!(key, "U_TARGET" | "INT_MULTI");
+        own || matches!(key, "MI_THRESH" | "RATE_AI" | "MULTI_RATE")
+    }
 }
 
 /// What the command line says; defaults are those of the program.

@@ -2,7 +2,7 @@
 
 use super::super::words::Result;
 use super::config::Config;
-use super::dialect::Power;
+use super::flags::Power;
 use super::keys::{DCQCN, DCTCP, HPCC, PINT};
 use super::parts::{Parts, decimal, line, quoted, rate, span};
 use super::topology::Link;
