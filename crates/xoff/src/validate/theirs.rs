@@ -116,12 +116,13 @@ impl<'a> Fields<'a> {
         self.words[field].parse().map_err(|_| self.wrong(field, what))
     }
 
-    /// The host whose address this is.
+    /// The host whose address this is, in eight hexadecimal digits, or whose number.
     fn host(&self, field: usize, network: &Network) -> Result<u32> {
         let word = self.words[field];
         let address = (word.len() == 8).then(|| u32::from_str_radix(word, 16).ok()).flatten();
-        let node = address.and_then(node_of);
-        let node = node.ok_or_else(|| self.wrong(field, "an address such as 0b000101"))?;
+        let numbered = (word.len() < 8).then(|| word.parse().ok()).flatten();
+        let node = address.and_then(node_of).or(numbered);
+        let node = node.ok_or_else(|| self.wrong(field, "an address such as 0b000101, or a number of a node"))?;
         match network.0.get(node as usize) {
             Some((NodeKind::Host, _)) => Ok(node),
             Some(_) => Err(self.wrong(field, "a host's address").label(format!("node {node} is a switch"))),
@@ -213,6 +214,9 @@ mod tests {
         let text = "0b000001 0b000401 10000 100 64000 2001999999 362854 44014\n\
                     0b000101 0b000401 10000 100 5000 2000000122 12590 12659\n";
         assert_eq!(xoff_results::export::hpcc::text(&fct(text).unwrap()), text);
+        // ConWeave's simulator writes numbers of nodes.
+        let numbered = text.replace("0b000001", "0").replace("0b000101", "1").replace("0b000401", "4");
+        assert_eq!(xoff_results::export::hpcc::text(&fct(&numbered).unwrap()), text);
         let text = "2000026937 0 0 1 1\n2000026990 2 1 4 0\n";
         assert_eq!(xoff_results::export::hpcc::text(&pfc(text).unwrap()), text);
         assert!(pfc("").unwrap().is_empty());
@@ -235,6 +239,7 @@ mod tests {
             ("0b000101 0b000401 10000 100 64000 2001999999 362854 44014 1", "9 are here"),
             ("", "0 are here"),
             ("0b0001 0b000401 10000 100 64000 2001999999 362854 44014", "not an address"),
+            ("9 4 10000 100 64000 2001999999 362854 44014", "node 9 of a network with 6"),
             ("0c000101 0b000401 10000 100 64000 2001999999 362854 44014", "not an address"),
             ("0b000201 0b000401 10000 100 64000 2001999999 362854 44014", "node 2 is a switch"),
             ("0b000101 0b00ff01 10000 100 64000 2001999999 362854 44014", "network with 6"),
