@@ -20,7 +20,7 @@ pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotte
 
 /// The customary colour and dash of each scheme. Where two schemes of one figure have the same colour, the one that
 /// stands first here keeps it and the other takes a free one. The marker is that of the place in this list.
-const SCHEMES: [(&str, RGBColor, Dash); 21] = [
+const SCHEMES: [(&str, RGBColor, Dash); 23] = [
     ("dcqcn", PALETTE[0], Dash::Solid),
     ("pcn", PALETTE[1], Dash::Short),
     ("timely", PALETTE[2], Dash::Solid),
@@ -42,6 +42,8 @@ const SCHEMES: [(&str, RGBColor, Dash); 21] = [
     ("swift", PALETTE[1], Dash::Dotted),
     ("rocc", PALETTE[5], Dash::Dotted),
     ("np-ecn", PALETTE[3], Dash::Dotted),
+    ("nscc", PALETTE[5], Dash::Solid),
+    ("hpcc-pint", PALETTE[3], Dash::Short),
 ];
 
 /// Look of the `index`-th curve of a figure; colour and dash differ up to 28, colour and marker up to 112. Neighbours
