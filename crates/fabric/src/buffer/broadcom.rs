@@ -50,7 +50,7 @@ pub struct Broadcom {
     /// By port.
     headroom: Box<[u64]>,
     port_bytes: Box<[u64]>,
-    /// By port, then class.
+    /// State of each class of each port, port by port.
     ingresses: Box<[Ingress]>,
     egress_bytes: Box<[u64]>,
     /// Bytes of all ingresses.

@@ -35,13 +35,13 @@ pub(crate) struct EdgeState {
     pub machines: Table<SwitchId, EdgeMachine>,
     /// Number of the edge that a switch is.
     pub edge_of: Table<SwitchId, Option<u16>>,
-    /// As far as packets have asked for them; emptied when routes change.
+    /// Filled when packets ask for them; emptied when routes change.
     pub paths: HashMap<(u16, u16), PathSet>,
     pub headers: Slab<u32, Header>,
     pub messages: Slab<u32, EdgeMessage>,
     pub held: Slab<u32, Held>,
     /// Places in `held` by switch and flow.
     pub held_of: HashMap<(SwitchId, u64), u32>,
-    /// Of the packet at hand.
+    /// Facts of the packet at hand.
     pub effects: Effects,
 }
