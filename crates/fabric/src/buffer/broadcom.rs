@@ -47,7 +47,7 @@ pub struct Broadcom {
     classes: usize,
     ingress_limit: u64,
     egress_limit: u64,
-    /// Bytes of each port.
+    /// Headroom of each port.
     headroom: Box<[u64]>,
     port_bytes: Box<[u64]>,
     /// State of each class of each port, port by port.
