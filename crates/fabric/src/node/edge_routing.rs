@@ -23,8 +23,10 @@ pub(crate) struct Held {
     pub switch: SwitchId,
     /// Identity of the flow.
     pub flow: u64,
-    /// When they are let go.
+    /// When they are let go; never, once they are gone.
     pub due: Time,
+    /// Timers that will fire, those for another time than `due` too.
+    pub timers: Vec<Time>,
     pub egress: PortId,
     pub packets: Vec<Packet>,
 }
