@@ -78,16 +78,18 @@ fn senders_leave_a_dead_path_as_their_rules_say() {
         let sent: u64 = world.flows.iter().map(|flow| flow.packets_sent).sum();
         (dead.packets_lost as f64 / sent as f64, lasted(&dead).as_us())
     };
-    // Spray and rounds lose one packet in four until the end, resent packets among them.
+    // Spray and rounds lose one packet in four until the end, resent packets among them. Of 12,000 packets some 7,500
+    // leave after the failure: 7,500/4 + 7,500/16 + ... are 2,500 losses among 14,500 that are sent.
     for mode in ["spray", "oblivious"] {
         let (share, us) = run(mode, "3MB");
-        assert!((0.18..0.27).contains(&share) && us > 500.0, "{mode}: {share} for {us} us");
+        assert!((0.16..0.19).contains(&share) && us > 500.0, "{mode}: {share} for {us} us");
     }
     // REPS draws at random until the first timeout. Then it keeps to numbers that were acknowledged: none of the dead path
     // is left after a round trip and eight acknowledgements, until it thaws after 10 ms.
     let (share, us) = run("reps", "12MB");
     assert!((100.0..120.0).contains(&us) && share < 0.05, "reps: {share} for {us} us");
-    // Rounds that pass over a number for a while after each timeout come back to it.
+    // Rounds that pass over a number for a while after each timeout come back to it: what was lost in 100 us times out in
+    // the 100 us that follow, and keeps the dead path unused for as long. One packet in eight is lost.
     let (share, us) = run("bitmap", "12MB");
-    assert!(share < 0.12 && us > 500.0, "bitmap: {share} for {us} us");
+    assert!((0.11..0.14).contains(&share) && us > 500.0, "bitmap: {share} for {us} us");
 }

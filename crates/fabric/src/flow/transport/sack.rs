@@ -315,8 +315,10 @@ struct Reports {
     kept: ReceivedBitmap,
     /// Payload from one ACK to the next.
     ack_bytes: u32,
-    /// Payload that arrived since the last ACK.
+    /// Payload that arrived since the last ACK that covered the newest packet.
     waiting_bytes: u32,
+    /// Highest PSN that arrived.
+    newest: u32,
     /// The first packet has arrived.
     began: bool,
     /// A packet with AckReq arrived while another was missing.
@@ -330,6 +332,7 @@ impl ResponderRules for Responder {
             kept: ReceivedBitmap::default(),
             ack_bytes: settings.ack_bytes,
             waiting_bytes: 0,
+            newest: 0,
             began: false,
             requested: false,
         };
@@ -346,6 +349,7 @@ impl ResponderRules for Responder {
         let (expected, missing) = (seq.expected, !state.kept.is_empty());
         let taken = seq.take(&mut state.kept, data.psn);
         state.waiting_bytes += taken.payload_bytes;
+        state.newest = state.newest.max(data.psn);
         let closes = missing && seq.expected > expected;
         let marked = data.echo.ecn == Ecn::Ce;
         let at_once = !taken.kept
@@ -378,11 +382,16 @@ impl ResponderRules for Responder {
 }
 
 impl Reports {
+    /// An ACK whose bits end before the newest packet, since it answers one that was resent, leaves that one to be
+    /// reported by the next: its sender would resend it.
     fn answer(&mut self, seq: &ReceiveSequence, psn: u32, echo: Echo) -> Answer {
-        self.waiting_bytes = 0;
+        let first = Selective::first(seq.expected, psn);
+        if self.newest < first + u64::BITS {
+            self.waiting_bytes = 0;
+        }
         let mut answer = Answer::new(seq.expected, false, echo);
         if !self.kept.is_empty() {
-            let received = self.kept.word_from(Selective::first(seq.expected, psn));
+            let received = self.kept.word_from(first);
             answer.ack.selective = Some(Selective { psn, received });
         }
         answer
