@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_round_takes_every_next_hop_once_and_rounds_differ() {
-        let mut rule = RoundRobin::new(&NextHopFacts { seed: 1, switch: 3 });
+        let mut rule = RoundRobin::new(&NextHopFacts { seed: 1, switch: 3, shared: None });
         let four = candidates(&[0; 4]);
         let rounds: Vec<Vec<usize>> =
             (0..16).map(|round| (0..4).map(|at| rule.pick(&packet(round * 4 + at, 7), &four)).collect()).collect();
