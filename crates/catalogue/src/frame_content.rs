@@ -36,7 +36,7 @@ pub mod code {
 /// The reserved bytes of a CNP, where messages begin.
 pub const CNP_BYTES: usize = 16;
 
-/// Of a digest.
+/// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 2;
 
 /// Number of bytes of a code's content; `None` for codes that are not listed here.

@@ -1,5 +1,7 @@
 //! Whole random numbers as `rand()` of the GNU C library draws them, for runs that follow a simulator which does.
 //!
+//! It is one sequence for a whole run, in the order of events. Everything else has streams of its own ([`crate::rng`]).
+//!
 //! The additive generator of 31 words that library describes as TYPE_3: x(i) = x(i-3) + x(i-31) modulo 2^32, of which
 //! the upper 31 bits are drawn. The seed fills the words by a linear congruence (multiplier 16807, modulus 2^31 - 1),
 //! and the first 310 numbers are discarded.
@@ -35,6 +37,7 @@ impl GlibcRandom {
     }
 
     /// The next number, of 31 bits.
+    #[inline]
     pub fn draw(&mut self) -> u32 {
         let later = self.words[(self.oldest + WORDS - LAG) % WORDS];
         let word = &mut self.words[self.oldest];
@@ -55,9 +58,15 @@ impl SharedGlibc {
         SharedGlibc(Arc::new(Mutex::new(GlibcRandom::new(seed))))
     }
 
-    /// The next number modulo `n`, as such simulators draw one of several. The caller keeps draws in order.
+    /// The next number. The caller keeps draws in order.
+    #[inline]
+    pub fn draw(&self) -> u32 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).draw()
+    }
+
+    /// The next number modulo `n`, as such simulators draw one of several.
     pub fn below(&self, n: usize) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).draw() as usize % n
+        self.draw() as usize % n
     }
 }
 

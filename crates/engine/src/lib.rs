@@ -6,7 +6,6 @@
 
 #![warn(missing_docs)]
 
-pub mod additive_random;
 pub mod event;
 pub mod fifo;
 pub mod fnv;
@@ -24,7 +23,6 @@ pub mod table;
 mod ties;
 pub mod units;
 
-pub use additive_random::SharedAdditive;
 pub use event::{Event, Key};
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;

@@ -151,6 +151,9 @@ pub struct Counts {
     pub drops_lossless: u64,
     /// Packets of lossy classes for which a switch had no room.
     pub drops_lossy: u64,
+    /// Data packets whose payload a switch has cut off, because their class had no room.
+    #[serde(default)]
+    pub packets_trimmed: u64,
     /// Lost on the wire at random, by a failed link or by a watchdog.
     pub drops_fault: u64,
     /// First PAUSEs; repetitions are `refresh_frames`.

@@ -145,6 +145,7 @@ impl Tally {
                 drops: c.drops_lossless + c.drops_lossy + c.drops_fault,
                 drops_lossless: c.drops_lossless,
                 drops_lossy: c.drops_lossy,
+                packets_trimmed: c.packets_trimmed,
                 drops_fault: c.drops_fault,
                 pause_frames: c.pause_frames,
                 resume_frames: c.resume_frames,

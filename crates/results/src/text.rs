@@ -381,12 +381,14 @@ fn held_up(traffic: &[String]) -> String {
 }
 
 fn network(summary: &Summary) -> Section {
-    let mut grid = Grid::new(["goodput90", "delivered", "retransmitted", "marked", "notifications", "PAUSE", "drops"]);
+    let trimmed = summary.counts.packets_trimmed;
+    let heads = ["goodput90", "delivered", "retransmitted", "marked", "notifications", "PAUSE", "drops"];
+    let mut grid = Grid::new(heads.into_iter().chain((trimmed > 0).then_some("trimmed")));
     let drops = match summary.counts.drops {
         0 => "0".to_owned(),
         all => format!("{} ({} lossless)", thousands(all), thousands(summary.counts.drops_lossless)),
     };
-    grid.row([
+    let cells = [
         format!("{} Gbps", brief(summary.flows.goodput90_gbps)),
         thousands(summary.counts.packets_delivered),
         thousands(summary.counts.packets_retransmitted),
@@ -394,7 +396,8 @@ fn network(summary: &Summary) -> Section {
         thousands(summary.counts.notifications),
         thousands(summary.counts.pause_frames),
         drops,
-    ]);
+    ];
+    grid.row(cells.into_iter().chain((trimmed > 0).then(|| thousands(trimmed))));
     Section::new("network", grid)
 }
 

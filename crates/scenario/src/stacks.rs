@@ -79,7 +79,7 @@ preset = "mrc"
 /// Adds what the stack of a scenario says, where the scenario says nothing.
 pub(crate) fn apply(entries: &mut Vec<Entry>) -> Result<(), Diagnostic> {
     let named = entries.iter().find(|entry| entry.key == "stack").map(|entry| &entry.item.value);
-    // An unknown name is told of where the key is read.
+    // An unknown name is refused where the key is read.
     let Some(Value::Text(name)) = named else { return Ok(()) };
     let Some((name, text)) = STACKS.iter().find(|(known, text)| known == name && !text.is_empty()) else {
         return Ok(());

@@ -115,7 +115,8 @@ fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
 }
 
 fn changes_a_link(fault: &Fault) -> bool {
-    matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. })
+    use FaultKind::{Learned, LinkAlive, LinkDead, LinkDown, LinkUp};
+    matches!(fault.what, LinkDown { .. } | LinkUp { .. } | LinkDead { .. } | LinkAlive { .. } | Learned { .. })
 }
 
 /// Whether the plan promises that no lossless packet finds a buffer full.
@@ -150,7 +151,8 @@ fn lossless(trial: &Trial) -> Option<String> {
 fn failure_is_explained(trial: &Trial) -> Option<String> {
     let plan = &trial.world.plan;
     let lasting = plan.faults.iter().any(|fault| {
-        matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::PauseStorm { .. })
+        use FaultKind::{LinkDead, LinkDown, PauseStorm};
+        matches!(fault.what, LinkDown { .. } | LinkDead { .. } | PauseStorm { .. })
             || matches!(fault.what, FaultKind::Loss { loss, .. } if loss > 0.2)
     });
     let controlled = trial.loaded.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));

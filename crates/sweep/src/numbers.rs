@@ -99,6 +99,7 @@ fn counters(to: &mut Flat, summary: &Summary) {
         ("drops", "", summary.counts.drops),
         ("drops_lossless", "", summary.counts.drops_lossless),
         ("drops_lossy", "", summary.counts.drops_lossy),
+        ("packets_trimmed", "", summary.counts.packets_trimmed),
         ("drops_fault", "", summary.counts.drops_fault),
         ("pause_frames", "", summary.counts.pause_frames),
         ("resume_frames", "", summary.counts.resume_frames),

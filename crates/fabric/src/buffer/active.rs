@@ -39,7 +39,7 @@ impl Default for ActiveSettings {
 /// How much of a flow is sent before its first ACK can be there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unscheduled {
-    /// No packet is told apart.
+    /// All packets count alike.
     None,
     /// A bandwidth-delay product of the longest path.
     LongestBdp,
@@ -90,7 +90,7 @@ struct Slot {
 const LEAST_DRAINED_BYTES: u64 = 2 * 1024;
 
 impl Active {
-    /// Nothing counted yet, for ports of these rates, each with so many classes; `unscheduled_packets` are told apart.
+    /// Nothing counted yet, for ports of these rates, each with so many classes; the first `unscheduled_packets` have an alpha of their own.
     pub fn new(
         settings: ActiveSettings,
         port_bps: impl Iterator<Item = u64>,
@@ -173,7 +173,7 @@ impl Active {
         self.settings.counting == Counting::Current
     }
 
-    /// Renews the drain rates if an interval is over. Intervals follow each other from the first packet on.
+    /// Renews the drain rates at the end of an interval. Intervals follow each other from the first packet on.
     #[inline]
     pub(super) fn advance(&mut self, now: Time) {
         if now >= self.renewal {

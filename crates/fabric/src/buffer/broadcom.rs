@@ -47,10 +47,10 @@ pub struct Broadcom {
     classes: usize,
     ingress_limit: u64,
     egress_limit: u64,
-    /// By port.
+    /// Headroom of each port.
     headroom: Box<[u64]>,
     port_bytes: Box<[u64]>,
-    /// By port, then class.
+    /// State of each class of each port, port by port.
     ingresses: Box<[Ingress]>,
     egress_bytes: Box<[u64]>,
     /// Bytes of all ingresses.

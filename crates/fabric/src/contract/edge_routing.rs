@@ -113,7 +113,7 @@ pub enum EdgeMessage {
     Reply {
         /// Its epoch.
         epoch: u32,
-        /// It was the tail, not the first.
+        /// The packet was the tail, not the first.
         tail: bool,
     },
 }

@@ -321,7 +321,7 @@ pub struct PfcSettings {
     pub set_aside: SetAside,
     /// How long a PAUSE holds.
     pub signalling: Signalling,
-    /// Of rules that count busy queues.
+    /// Settings of rules that count busy queues.
     pub active: ActiveSettings,
 }
 

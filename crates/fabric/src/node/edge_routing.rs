@@ -23,8 +23,10 @@ pub(crate) struct Held {
     pub switch: SwitchId,
     /// Identity of the flow.
     pub flow: u64,
-    /// When they are let go.
+    /// When they are let go; never, once they are gone.
     pub due: Time,
+    /// Timers that will fire, those for another time than `due` too.
+    pub timers: Vec<Time>,
     pub egress: PortId,
     pub packets: Vec<Packet>,
 }
@@ -35,13 +37,13 @@ pub(crate) struct EdgeState {
     pub machines: Table<SwitchId, EdgeMachine>,
     /// Number of the edge that a switch is.
     pub edge_of: Table<SwitchId, Option<u16>>,
-    /// As far as packets have asked for them; emptied when routes change.
+    /// Filled when packets ask for them; emptied when routes change.
     pub paths: HashMap<(u16, u16), PathSet>,
     pub headers: Slab<u32, Header>,
     pub messages: Slab<u32, EdgeMessage>,
     pub held: Slab<u32, Held>,
     /// Places in `held` by switch and flow.
     pub held_of: HashMap<(SwitchId, u64), u32>,
-    /// Of the packet at hand.
+    /// Facts of the packet at hand.
     pub effects: Effects,
 }

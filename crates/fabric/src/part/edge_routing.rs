@@ -173,11 +173,12 @@ impl<S: Scheme> Part<S> {
     fn flush_later(&mut self, of: (SwitchId, u64), egress: PortId, at: Time) {
         let (switch, flow) = of;
         let EdgeState { held, held_of, .. } = self.edges();
-        let place = *held_of
-            .entry(of)
-            .or_insert_with(|| held.insert(Held { switch, flow, due: at, egress, packets: Vec::new() }));
+        let place = *held_of.entry(of).or_insert_with(|| {
+            held.insert(Held { switch, flow, due: at, timers: Vec::new(), egress, packets: Vec::new() })
+        });
         if let Some(held) = held.get_mut(place) {
             held.due = at;
+            held.timers.push(at);
         }
         self.queue.push_named(at, kind::FLUSH, flow as u32, place);
     }
@@ -206,14 +207,26 @@ impl<S: Scheme> Part<S> {
         own.map(|(_, packet)| u64::from(packet.frame_bytes)).sum()
     }
 
-    /// Packets that were held back go to their egress, in order.
+    /// A timer of packets that are held back: at the last one for the time that counts they go to their egress, in
+    /// order. A place is free once none of its timers is left, so that none of them serves another flow.
     pub(crate) fn on_flush(&mut self, place: u32) {
         let now = self.now;
         let EdgeState { machines, held, held_of, .. } = self.edges();
-        if held.get(place).is_none_or(|held| held.due != now) {
+        let of = held.get_mut(place).expect("a place is kept for its timers");
+        let fired = of.timers.iter().position(|at| *at == now).expect("a timer is listed until it fires");
+        of.timers.swap_remove(fired);
+        let counts = of.due == now && !of.timers.contains(&now);
+        let (switch, flow, egress) = (of.switch, of.flow, of.egress);
+        let packets = if counts { std::mem::take(&mut of.packets) } else { Vec::new() };
+        if counts {
+            of.due = Time::NEVER;
+        }
+        if of.timers.is_empty() {
+            held.remove(place);
+        }
+        if !counts {
             return;
         }
-        let Held { switch, flow, egress, packets, .. } = held.remove(place);
         held_of.remove(&(switch, flow));
         machines[switch].on_flush(flow);
         let counted = self.plan.model.forwarding.edge.is_some_and(|rule| rule.counts_held());

@@ -187,10 +187,13 @@ impl<S: Scheme> Part<S> {
 
     /// What a PFC frame said of a class takes effect.
     fn obey(&mut self, port_id: PortId, class: u8, pause: bool, lasts: Time) {
-        if pause && lasts != Time::NEVER {
-            let until = self.now + (lasts - Time::ZERO);
+        if lasts != Time::NEVER {
+            // After a RESUME nothing is left to run out.
+            let until = if pause { self.now + (lasts - Time::ZERO) } else { Time::NEVER };
             self.egress.history_mut(QueueId::of(port_id, class, self.classes)).paused_until = until;
-            self.push_pause_timer(until, port_id, class);
+            if pause {
+                self.push_pause_timer(until, port_id, class);
+            }
         }
         let port = &self.links.ports[port_id];
         // Frames without a time never let a PAUSE run out: there is nothing to say again.

@@ -118,7 +118,9 @@ fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Argument
     let mut read = Arguments::default();
     while let Some(word) = words.next() {
         match word.text {
-            "-tm" => drop(value(&mut words, &word)?),
+            "-tm" => {
+                value(&mut words, &word)?;
+            }
             "-sender_cc_only" => {}
             "-end" => read.end_us = number(&mut words, &word, 1..=100_000_000)?,
             "-seed" => read.seed = number(&mut words, &word, 0..=u64::from(u32::MAX))?,

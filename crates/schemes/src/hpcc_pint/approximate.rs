@@ -6,7 +6,7 @@
 use super::code::Code;
 use crate::parts::rounding::real;
 use std::sync::Arc;
-use xoff_engine::{SharedAdditive, Span};
+use xoff_engine::{SharedGlibc, Span};
 use xoff_fabric::scheme::{QueueFacts, QueueView};
 
 /// Logarithms in parts of so much.
@@ -30,11 +30,11 @@ pub struct Approximate {
     log_b: f64,
     log_1e9: f64,
     code: Arc<Code>,
-    random: SharedAdditive,
+    random: SharedGlibc,
 }
 
 impl Approximate {
-    pub fn new(round_trip: Span, at: &QueueFacts, code: &Arc<Code>, random: &SharedAdditive) -> Approximate {
+    pub fn new(round_trip: Span, at: &QueueFacts, code: &Arc<Code>, random: &SharedGlibc) -> Approximate {
         let round_trip_ns = round_trip.ps() / 1000;
         let log = |number: f64| libm::log2(number) * PARTS;
         Approximate {
@@ -103,7 +103,7 @@ mod tests {
     /// A port of 100 Gb/s with T = 10,200 ns.
     fn point() -> Approximate {
         let at = QueueFacts::at(BitRate::from_gbps(100));
-        Approximate::new(Span::from_ns(10_200), &at, &Arc::new(Code::new(1.05)), &SharedAdditive::new(1))
+        Approximate::new(Span::from_ns(10_200), &at, &Arc::new(Code::new(1.05)), &SharedGlibc::new(1))
     }
 
     fn view(ns: u64, tx_bytes: u64, port_bytes: u64) -> QueueView {

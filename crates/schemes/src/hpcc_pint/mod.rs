@@ -22,7 +22,7 @@ use crate::parts::silent_receiver;
 use approximate::Approximate;
 use code::Code;
 use std::sync::Arc;
-use xoff_engine::{Rng, SharedAdditive, Span, Time, stream};
+use xoff_engine::{Rng, SharedGlibc, Span, Time, stream};
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 
@@ -82,7 +82,7 @@ pub struct HpccPint {
     params: Params,
     code: Arc<Code>,
     /// What all of a run of the authors' simulator draw from.
-    shared: SharedAdditive,
+    shared: SharedGlibc,
 }
 
 impl Configured for HpccPint {
@@ -90,7 +90,7 @@ impl Configured for HpccPint {
 
     fn configure(values: &ParamValues) -> HpccPint {
         let params = Params::read(values);
-        HpccPint { code: Arc::new(Code::new(params.log_base)), params, shared: SharedAdditive::new(1) }
+        HpccPint { code: Arc::new(Code::new(params.log_base)), params, shared: SharedGlibc::new(1) }
     }
 
     fn validation_error(values: &ParamValues) -> Option<String> {

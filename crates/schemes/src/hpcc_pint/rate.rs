@@ -6,7 +6,7 @@ use super::code::Code;
 use crate::param::RateValue;
 use crate::parts::rounding::cut_off;
 use std::sync::Arc;
-use xoff_engine::SharedAdditive;
+use xoff_engine::SharedGlibc;
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
 
 /// Rate of one flow.
@@ -30,11 +30,11 @@ pub struct Rp {
     /// lastUpdateSeq; zero before the first ACK that counts.
     round_ends_bytes: u64,
     code: Arc<Code>,
-    random: SharedAdditive,
+    random: SharedGlibc,
 }
 
 impl Rp {
-    pub(super) fn new(params: &Params, of: &FlowFacts, code: &Arc<Code>, random: &SharedAdditive) -> Rp {
+    pub(super) fn new(params: &Params, of: &FlowFacts, code: &Arc<Code>, random: &SharedGlibc) -> Rp {
         let rate = |value: RateValue| value.at(of.line_rate).round() as u64;
         let line_bps = of.line_rate.bps();
         let min_bps = rate(params.rate_min).clamp(1, line_bps.max(1));

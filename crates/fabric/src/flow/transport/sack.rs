@@ -42,7 +42,7 @@ enum State {
     InFlight,
     /// The receiver has it.
     Received,
-    /// It is to be sent again.
+    /// To be sent again.
     Lost,
 }
 

@@ -26,7 +26,7 @@ impl Stream {
         Stream { message_end: packets, full_packets_until: packets, mtu_bytes, short_bytes, name: 0, messages: None }
     }
 
-    /// The same stream of bytes from its first packet on.
+    /// Starts the stream again from its first packet.
     pub fn renewed(&self) -> Stream {
         Stream::new(self.full_packets_until, self.mtu_bytes, self.short_bytes)
     }

@@ -51,8 +51,10 @@ mod tests {
     fn ticks_count_from_the_first_packet() {
         let (mut one, mut all) = (Ticks::new(Span::from_us(50)), Ticks::new(Span::from_us(50)));
         assert_eq!((one.due(Time::from_us(9)), all.count(Time::from_us(9))), (None, 0));
-        [&mut one, &mut all].map(|ticks| ticks.begin(Time::from_us(10)));
-        [&mut one, &mut all].map(|ticks| ticks.begin(Time::from_us(20)));
+        one.begin(Time::from_us(10));
+        all.begin(Time::from_us(10));
+        one.begin(Time::from_us(20));
+        all.begin(Time::from_us(20));
         assert_eq!((one.due(Time::from_us(59)), all.count(Time::from_us(59))), (None, 0));
         let due: Vec<Time> = std::iter::from_fn(|| one.due(Time::from_us(160))).collect();
         assert_eq!(due, [60, 110, 160].map(Time::from_us));

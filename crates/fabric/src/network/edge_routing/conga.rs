@@ -59,7 +59,7 @@ pub(crate) struct Conga {
     period: u64,
     aging: Ticks,
     flowlets: BTreeMap<u64, (EdgePath, Time)>,
-    /// By edge at the other end: metrics of paths to it, as it fed them back.
+    /// Metrics of paths to each other edge, as that edge fed them back.
     to_edge: BTreeMap<u16, Metrics>,
     /// Metrics of paths from it, to be fed back.
     from_edge: BTreeMap<u16, Metrics>,
@@ -184,7 +184,7 @@ mod tests {
     use super::super::testing::{entering, facts, paths};
     use super::*;
 
-    /// As in ConWeave's simulator.
+    /// Settings of ConWeave's simulator.
     const SETTINGS: CongaSettings = CongaSettings {
         gap: Span::from_us(100),
         period: Span::from_us(50),

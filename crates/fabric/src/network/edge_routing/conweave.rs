@@ -62,7 +62,7 @@ struct Receiving {
     epoch: u32,
     /// The tail of the epoch has come, or was given up.
     rerouted: bool,
-    /// Of the last packet before the tail: when it was sent and when it came.
+    /// When the last packet before the tail was sent, and when it came.
     before: (Time, Time),
     /// There was one in this epoch.
     has_before: bool,
@@ -274,7 +274,7 @@ mod tests {
     use super::super::testing::{entering, facts, paths};
     use super::*;
 
-    /// As the authors run two tiers.
+    /// Settings with which the authors run two tiers.
     const SETTINGS: ConWeaveSettings = ConWeaveSettings {
         idle: Span::from_us(300),
         reply_extra: Span::from_us(4),

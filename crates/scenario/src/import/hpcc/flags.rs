@@ -1,4 +1,4 @@
-//! `flags.txt`, where there is one beside the configuration: what ns3-datacenter was told on its command line.
+//! `flags.txt`, where there is one beside the configuration: the command line of ns3-datacenter.
 //!
 //! `--algorithm` repeats `CC_MODE`, `--wien` and `--delayWien` lay PowerTCP over mode 3, `--windowCheck` takes the place
 //! of `HAS_WIN` and `VAR_WIN`, `--bufalg`, `--alphaI` and `--gamma` say how buffers are shared.

@@ -79,7 +79,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
     Ok(imported(source, &parts, text, warnings, own))
 }
 
-/// Which simulator this is for, and what it was told.
+/// Which simulator this is for, and its command line.
 pub fn dialect(
     config: &Config<'_>,
     files: &Files,

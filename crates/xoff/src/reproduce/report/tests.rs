@@ -324,6 +324,13 @@ fn the_index_lists_papers_that_were_made_before() {
         index.lines().filter(|line| line.contains("](reproduction/") && line.contains("25 %")).collect();
     assert!(rows[0].starts_with("| [abc](reproduction/abc.md) |") && rows[1].starts_with("| [pcn]"), "{rows:?}");
     assert!(index.contains("| abc | `xoff reproduce abc` |") && index.contains("| **all** |  | 16 |"), "{index}");
+
+    // A page that is out of date is listed, and counts in no total.
+    other.out_of_date = "made before seeds were added".to_owned();
+    let index = &markdown(&report, &AMONG, vec![other])[0].1;
+    assert!(index.contains("**8 claims: 1 holds,") && index.contains("| **all** |  | 8 |"), "{index}");
+    assert!(index.contains("| [abc](reproduction/abc.md) \\* |"), "{index}");
+    assert!(index.contains("\n- [abc](reproduction/abc.md): made before seeds were added\n"), "{index}");
 }
 
 /// What differs between the two places is only how the pages find each other.

@@ -30,7 +30,19 @@ pub fn page(papers: &[PaperSummary], paths: &PagePaths) -> String {
 }
 
 fn all(papers: &[PaperSummary]) -> Totals {
-    papers.iter().map(|paper| paper.totals).sum()
+    papers.iter().filter(|paper| paper.out_of_date.is_empty()).map(|paper| paper.totals).sum()
+}
+
+/// Says why papers count in no total, if any do not.
+fn out_of_date(papers: &[PaperSummary], paths: &PagePaths) -> String {
+    let one = |paper: &&PaperSummary| {
+        format!("- [{}]({}): {}\n", inline(&paper.id), place(paper, paths), inline(&paper.out_of_date))
+    };
+    let found: String = papers.iter().filter(|paper| !paper.out_of_date.is_empty()).map(|paper| one(&paper)).collect();
+    if found.is_empty() {
+        return found;
+    }
+    format!("Pages that are out of date are marked with a star, and their claims count in no total:\n\n{found}\n")
 }
 
 fn verdicts(papers: &[PaperSummary], paths: &PagePaths) -> String {
@@ -51,7 +63,8 @@ fn verdicts(papers: &[PaperSummary], paths: &PagePaths) -> String {
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     for paper in papers {
-        rows.push(row(link(&paper.id, &place(paper, paths)), cell(&paper.reading), paper.totals));
+        let star = if paper.out_of_date.is_empty() { "" } else { " \\*" };
+        rows.push(row(link(&paper.id, &place(paper, paths)) + star, cell(&paper.reading), paper.totals));
     }
     rows.push(row("**all**".into(), String::new(), all(papers)));
     let head = [
@@ -77,8 +90,9 @@ fn verdicts(papers: &[PaperSummary], paths: &PagePaths) -> String {
          *undecided*, and its row says how many seeds would decide it. What needs larger runs than this scale's is *not \
          run*; what needs a testbed, or a unit that the paper does not print, is *not judged*. Claims that no \
          outcome could falsify, and claims that the paper's own numbers exclude (*contradicted*), count in no \
-         percentage; percentages are of the claims that were judged, undecided ones among them.\n\n{}",
+         percentage; percentages are of the claims that were judged, undecided ones among them.\n\n{}{}",
         table(&head, rows),
+        out_of_date(papers, paths),
         alternatives(papers)
     )
 }

@@ -15,6 +15,10 @@ pub struct PaperSummary {
     pub readings: Vec<ReadingSummary>,
     pub experiments: Vec<ExperimentSummary>,
     pub made: Made,
+    /// Why the page is out of date, written by hand into its summary; empty for a page that is not. A paper whose page is
+    /// out of date is listed, and counts in no total.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub out_of_date: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,6 +83,7 @@ impl PaperSummary {
                 cpu_seconds,
                 took: this_command(report),
             },
+            out_of_date: String::new(),
         }
     }
 
