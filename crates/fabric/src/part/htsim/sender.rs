@@ -146,6 +146,12 @@ impl Sender {
         *self.losses.entry(psn).or_default() += 1;
     }
 
+    /// The first packet that is to be sent again, taken out if it is below a number: its size.
+    fn take_resend_below(&mut self, psn: u32) -> Option<u16> {
+        let first = self.resend.first_entry().filter(|first| *first.key() < psn)?;
+        Some(first.remove())
+    }
+
     /// Whether the timer runs for a packet that left then.
     fn is_timed(&self, sent: Sent) -> bool {
         self.timer.is_some_and(|(departure, _)| departure == sent.at)
@@ -287,7 +293,8 @@ impl<S: Scheme> Part<S> {
         }
         let Some((_, &psn)) = sender.departures.first_key_value() else { return };
         let Some(sent) = sender.forget(psn) else { return };
-        sender.in_flight -= i64::from(sent.bytes);
+        let in_flight = if sent.bytes > HEADER { sent.bytes } else { 0 };
+        sender.in_flight -= i64::from(in_flight);
         sender.machine.on_loss(now, 0, Loss::Timeout);
         let had = !sender.resend.is_empty();
         sender.hold_lost(psn, sent.bytes);
@@ -295,6 +302,10 @@ impl<S: Scheme> Part<S> {
         self.counters.timeouts += 1;
         self.flows.details[id].timeouts += 1;
         self.htsim_rearm(flow);
+        if in_flight == 0 {
+            // Requests are not in flight, though their loss lowers the window.
+            self.htsim_tell(flow, &OnWire::Sent(sent.bytes.into()));
+        }
         self.htsim_tell(flow, &OnWire::TimedOut(sent.bytes.into()));
         if had {
             return self.htsim_try(flow);
@@ -363,8 +374,9 @@ impl<S: Scheme> Part<S> {
 
     /// Packets have arrived.
     fn htsim_acknowledged(&mut self, flow: u32, report: &Report) {
-        let sender = self.htsim_sender(flow);
-        sender.resend = sender.resend.split_off(&report.expected);
+        while let Some(bytes) = self.htsim_sender(flow).take_resend_below(report.expected) {
+            self.htsim_not_lost(flow, bytes);
+        }
         let below = |sender: &Sender| sender.sent.first_key_value().map(|(psn, _)| *psn);
         while let Some(psn) = below(self.htsim_sender(flow)).filter(|psn| *psn < report.expected) {
             self.htsim_forget(flow, psn);
@@ -376,7 +388,20 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    /// A packet that was held for lost has arrived, and need not be sent again. The receiver's count takes its bytes out of
+    /// what is in flight, and so had its loss.
+    fn htsim_not_lost(&mut self, flow: u32, bytes: u16) {
+        if bytes > HEADER {
+            self.htsim_sender(flow).in_flight += i64::from(bytes);
+            self.htsim_tell(flow, &OnWire::Sent(bytes.into()));
+        }
+    }
+
     fn htsim_forget(&mut self, flow: u32, psn: u32) -> Option<u16> {
+        let sender = self.htsim_sender(flow);
+        if let Some(bytes) = sender.resend.remove(&psn) {
+            self.htsim_not_lost(flow, bytes);
+        }
         let sender = self.htsim_sender(flow);
         let sent = sender.forget(psn)?;
         if sender.is_timed(sent) {
