@@ -1,8 +1,8 @@
 //! Runs of htsim's Ultra Ethernet program: a command line and a connection matrix, as a scenario.
 //!
 //! The command line says what the network is, and constants follow from it as the program computes them (`main_uec.cpp`,
-//! `uec.cpp`). Not followed: the order of draws of its one random generator, coins that trim the newest packet of a queue
-//! instead of the one that arrives, control packets and data that take turns at a NIC, and probes.
+//! `uec.cpp`). Its rules as a whole are `[model] dialect = "htsim"`. Not followed: SLEEK and its probes, where runs have
+//! the fabric's own transport and draws.
 
 use super::htsim::{self, microseconds};
 use super::words::{Result, Word, Words, shown};
