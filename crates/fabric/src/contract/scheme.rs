@@ -284,7 +284,7 @@ pub trait CongestionPoint {
     fn hooks(&self) -> Hooks {
         Hooks::NONE
     }
-    /// Lengths of the queue between which it marks by lot, if that is how it does: below none, above all.
+    /// Lengths of the queue between which packets are marked at random, if there are such: none below, all above.
     fn thresholds(&self) -> Option<[u64; 2]> {
         None
     }
@@ -426,7 +426,7 @@ pub enum OnWire {
     Sent(u64),
     /// The receiver has so many more; the round trip is that of the packet that caused the ACK, if that can be known.
     Acked {
-        /// By the receiver's count.
+        /// Increase of the receiver's count.
         bytes: u64,
         /// From the departure of that packet to now.
         rtt: Option<Span>,

@@ -1,8 +1,8 @@
 //! The window as UEC's simulator runs it, for senders that count in bytes on the wire.
 //!
-//! The law is that of [`Window`]; what differs is what it is told, and in which order. The round trip of a packet that was
-//! sent more than twice cannot be known, and the mean delay stands for it. Quick adapt ends an ACK's work. A NACK takes the
-//! packet out of what is in flight after the window has fallen. A timeout counts as no ignored mark.
+//! The law is that of [`Window`], with other inputs in another order. For a packet that was sent more than twice the
+//! simulator has no round trip and uses the mean delay. After quick adapt an ACK has no further effect. For a NACK the
+//! window falls before the packet leaves what is in flight. A timeout does not count towards ignored marks.
 
 use super::window::Window;
 use xoff_engine::Time;

@@ -3,7 +3,7 @@
 use super::host_queue::HostQueue;
 use super::nic::Nic;
 use super::receiver::Receiver;
-use super::sender::{Beginning, Sender};
+use super::sender::{Beginning, Entropies, Sender};
 use super::switch::Crossing;
 use super::{Htsim, NextHops};
 use crate::contract::forwarding::{PathFacts, SharedDraws};
@@ -148,9 +148,7 @@ impl<S: Scheme> Part<S> {
             full_bytes,
             last_bytes,
             time_out,
-            machine,
-            paths: forwarding.paths,
-            upper: upper as u16,
+            entropies: Entropies { machine, paths: forwarding.paths, upper: upper as u16 },
         }));
         dialect.receivers.push(Receiver::new(receiver, packets));
         self.htsim_try(flow);

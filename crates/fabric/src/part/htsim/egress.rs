@@ -123,7 +123,7 @@ impl Egress {
         bytes > low && u64::from(random.draw()) < ALL * (bytes - low) / (high - low)
     }
 
-    /// Its load in four levels, which are renewed when somebody asks and they are old.
+    /// Load in four levels. A level older than [`LEVEL_HOLDS`] is computed anew.
     pub fn level(&mut self, now: Time) -> u8 {
         if now.saturating_since(self.level_at) > LEVEL_HOLDS {
             let (bytes, limit) = (self.data_bytes + self.control_bytes, self.limit_bytes);

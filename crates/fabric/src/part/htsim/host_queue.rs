@@ -29,7 +29,7 @@ pub(super) struct HostQueue {
 /// Frames of one level.
 #[derive(Default)]
 struct Turns {
-    /// By the flow's number; never empty.
+    /// Frames of each flow, keyed by its number; no list is empty.
     flows: BTreeMap<u64, VecDeque<Frame>>,
     /// Flow that was served last.
     last: Option<u64>,

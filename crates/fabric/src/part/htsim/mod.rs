@@ -38,7 +38,7 @@ enum What {
     Data,
     /// Data without its payload.
     Trimmed,
-    /// A sender that may send nothing asks to be heard.
+    /// Request to send, of a sender whose window has no room.
     Request,
     Ack,
     Nack,
@@ -55,11 +55,11 @@ struct Frame {
     /// Number of the packet, or of the one that an answer is to.
     psn: u32,
     marked: bool,
-    /// It asks for an ACK.
+    /// Requires an ACK.
     asks: bool,
-    /// It, or the packet that caused it, was sent before.
+    /// The packet, or the one that an answer is to, was sent before.
     resent: bool,
-    /// It was trimmed on its last hop.
+    /// Trimmed on the last hop.
     last_hop: bool,
     /// Where it leaves the switch that it is in.
     egress: PortId,
@@ -90,7 +90,7 @@ pub(crate) struct Htsim {
     host_queues: Table<HostId, HostQueue>,
     nics: Table<HostId, Nic>,
     crossings: Table<SwitchId, Crossing>,
-    /// By flow, in the order of their beginning.
+    /// Flows in the order of their beginning.
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     /// Data that finds no room is trimmed, else dropped.

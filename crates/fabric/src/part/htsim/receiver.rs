@@ -128,7 +128,7 @@ impl<S: Scheme> Part<S> {
         self.htsim_answer(frame, what, false);
     }
 
-    /// A sender asks to be heard.
+    /// Answers a request to send.
     pub(super) fn htsim_request(&mut self, frame: &Frame) {
         let receiver = self.htsim_receiver(frame);
         let old = receiver.has(frame.psn);

@@ -23,7 +23,7 @@ struct Sent {
 
 /// Sender of one flow.
 pub(super) struct Sender {
-    /// The flow among those of the part, until it is over.
+    /// The flow among those of the part, until it has ended.
     pub id: SenderId,
     pub over: bool,
     /// What hashes know it by; answers have the next number.
@@ -51,12 +51,18 @@ pub(super) struct Sender {
     time_out: Span,
     /// Departure that the timer runs for, and when it runs out.
     timer: Option<(Time, Time)>,
-    /// It waits for its turn at the NIC.
+    /// Waits for a turn at the NIC.
     waits: bool,
     answered: bool,
-    machine: PathMachine,
-    paths: u16,
-    upper: u16,
+    entropies: Entropies,
+}
+
+/// The paths of a flow, and how the next is chosen.
+pub(super) struct Entropies {
+    pub machine: PathMachine,
+    pub paths: u16,
+    /// Bits that all entropies have.
+    pub upper: u16,
 }
 
 /// What a sender is made of.
@@ -69,9 +75,7 @@ pub(super) struct Beginning {
     pub full_bytes: u16,
     pub last_bytes: u16,
     pub time_out: Span,
-    pub machine: PathMachine,
-    pub paths: u16,
-    pub upper: u16,
+    pub entropies: Entropies,
 }
 
 impl Sender {
@@ -100,9 +104,7 @@ impl Sender {
             timer: None,
             waits: false,
             answered: false,
-            machine: of.machine,
-            paths: of.paths,
-            upper: of.upper,
+            entropies: of.entropies,
         }
     }
 
@@ -125,7 +127,7 @@ impl Sender {
     }
 
     fn entropy(&mut self, now: Time, psn: u32) -> u16 {
-        self.machine.pick(now, psn, self.paths) | self.upper
+        self.entropies.machine.pick(now, psn, self.entropies.paths) | self.entropies.upper
     }
 
     fn note_sent(&mut self, now: Time, psn: u32, bytes: u16) {
@@ -196,7 +198,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// It is a flow's turn at its NIC.
+    /// A flow has its turn at the NIC.
     pub(super) fn htsim_turn(&mut self, flow: u32) {
         let window = self.htsim_window_or_none(flow);
         let sender = self.htsim_sender(flow);
@@ -295,7 +297,7 @@ impl<S: Scheme> Part<S> {
         let Some(sent) = sender.forget(psn) else { return };
         let in_flight = if sent.bytes > HEADER { sent.bytes } else { 0 };
         sender.in_flight -= i64::from(in_flight);
-        sender.machine.on_loss(now, 0, Loss::Timeout);
+        sender.entropies.machine.on_loss(now, 0, Loss::Timeout);
         let had = !sender.resend.is_empty();
         sender.hold_lost(psn, sent.bytes);
         let (host, id) = (sender.host, sender.id);
@@ -320,14 +322,14 @@ impl<S: Scheme> Part<S> {
         }
         if self.htsim_request_nic(host, flow) {
             self.htsim_send(flow);
-            // What it is told is that there was a packet, and it takes that for a size.
+            // The simulator passes a truth value as the size: one byte.
             self.htsim_start_nic(host, 1);
         } else {
             self.htsim_sender(flow).waits = true;
         }
     }
 
-    /// A sender whose window has no room asks to be heard, at most once per base round trip.
+    /// Sends a request, at most once per base round trip.
     fn htsim_ask(&mut self, flow: u32, base_rtt: Span) {
         let now = self.now;
         let sender = self.htsim_sender(flow);
@@ -359,8 +361,8 @@ impl<S: Scheme> Part<S> {
         self.htsim_acknowledged(flow, &ack.report);
         let sender = self.htsim_sender(flow);
         let ecn = if ack.marked { Ecn::Ce } else { Ecn::NotCapable };
-        let path = ack.entropy & !sender.upper;
-        sender.machine.on_ack(now, path, ecn, rtt.unwrap_or(Span::ZERO));
+        let path = ack.entropy & !sender.entropies.upper;
+        sender.entropies.machine.on_ack(now, path, ecn, rtt.unwrap_or(Span::ZERO));
         sender.answered = true;
         let (id, done) = (sender.id, ack.report.expected.saturating_sub(sender.requests) >= sender.packets);
         self.htsim_tell(flow, &OnWire::Acked { bytes, rtt, marked: ack.marked });
@@ -410,7 +412,7 @@ impl<S: Scheme> Part<S> {
         Some(sent.bytes)
     }
 
-    /// A packet was trimmed: it is sent again first, and its path hears of it after that.
+    /// A packet was trimmed: it is sent again first, and its path choice is called after that.
     pub(super) fn htsim_nack(&mut self, nack: &Frame) {
         let (now, flow) = (self.now, nack.flow);
         let sender = self.htsim_sender(flow);
@@ -423,11 +425,11 @@ impl<S: Scheme> Part<S> {
         sender.answered = true;
         self.htsim_try(flow);
         let sender = self.htsim_sender(flow);
-        let path = nack.entropy & !sender.upper;
+        let path = nack.entropy & !sender.entropies.upper;
         match (nack.last_hop, nack.marked) {
-            (false, _) => sender.machine.on_loss(now, path, Loss::Trimmed),
-            (true, true) => sender.machine.on_ack(now, path, Ecn::Ce, Span::ZERO),
-            (true, false) => sender.machine.on_ack(now, path, Ecn::NotCapable, Span::ZERO),
+            (false, _) => sender.entropies.machine.on_loss(now, path, Loss::Trimmed),
+            (true, true) => sender.entropies.machine.on_ack(now, path, Ecn::Ce, Span::ZERO),
+            (true, false) => sender.entropies.machine.on_ack(now, path, Ecn::NotCapable, Span::ZERO),
         }
         self.htsim_try(flow);
     }
