@@ -368,6 +368,7 @@ impl Scenario {
         let captures = captures::read(root, &context)?;
         let traffic = read_traffic(rows, &mut context)?;
         (plan.faults, plan.probes) = (faults, probes);
+        plan.model.connections = dialect::connections(&plan, &traffic);
         dialect::check(root, &plan)?;
         self.check_stop(root, stop, &traffic)?;
         let mut warnings: Vec<Diagnostic> = self.notes.iter().cloned().chain(head.warnings).chain(unused).collect();
@@ -434,7 +435,7 @@ fn switch_context(
         lossy_alpha: classes.list.iter().any(|class| !class.lossless && class.alpha.is_some()),
         nic_rate: topology::slowest_host_rate(graph),
         scale_up: servers.has_scale_up(),
-        foreign: dialect != Dialect::Own,
+        foreign: dialect == Dialect::ConWeave,
     }
 }
 

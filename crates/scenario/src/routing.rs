@@ -83,7 +83,7 @@ fn by_edges(mode: Mode, rule: EdgeRouting, spreading: Spreading) -> Routing {
 
 /// The rules of a mode as another simulator has them.
 pub(crate) fn in_dialect(forwarding: Forwarding, dialect: Dialect) -> Forwarding {
-    if dialect == Dialect::Own {
+    if dialect != Dialect::ConWeave {
         return forwarding;
     }
     let (next_hop, edge) = match (forwarding.next_hop, forwarding.edge) {

@@ -29,6 +29,7 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
             true => Random::Shared { first: table.count("first_stream", 0..=1 << 40)? },
         },
         dialect: table.choice("dialect", words::DIALECT)?,
+        connections: 0,
     })
 }
 

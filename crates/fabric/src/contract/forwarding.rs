@@ -7,15 +7,26 @@
 use crate::contract::delegate::delegable;
 use crate::contract::packet::Ecn;
 pub use crate::contract::scheme::Loss;
-use xoff_engine::{BitRate, SharedGlibc, Span, Time};
+use xoff_engine::{BitRate, SharedGlibc, SharedTwister, Span, Time};
 
 /// What a path choice may know of its flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PathFacts {
     /// Seed of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// Identity of the flow; stable for a given scenario.
     pub flow: u64,
+    /// What its numbers are drawn from where all of a run share a generator.
+    pub shared: Option<SharedDraws>,
+}
+
+/// Draws of one flow from a generator that all of a run share.
+#[derive(Clone, Debug)]
+pub struct SharedDraws {
+    /// The generator.
+    pub random: SharedTwister,
+    /// The number that orders the first round over its paths, which was drawn before the run.
+    pub order: u32,
 }
 
 delegable! { $ delegate_path_choice

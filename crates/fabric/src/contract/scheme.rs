@@ -284,6 +284,10 @@ pub trait CongestionPoint {
     fn hooks(&self) -> Hooks {
         Hooks::NONE
     }
+    /// Lengths of the queue between which packets are marked at random, if there are such: none below, all above.
+    fn thresholds(&self) -> Option<[u64; 2]> {
+        None
+    }
     /// A packet of the scheme arrives at the queue (it is not in it yet); `weight` is its flow's.
     /// `notify` sends feedback to the source of a flow.
     fn on_enqueue(
@@ -415,6 +419,40 @@ pub struct Acked<'a> {
     pub nak: bool,
 }
 
+/// What a sender tells that counts in bytes on the wire.
+#[derive(Clone, Copy, Debug)]
+pub enum OnWire {
+    /// So many bytes were sent.
+    Sent(u64),
+    /// The receiver has so many more; the round trip is that of the packet that caused the ACK, if that can be known.
+    Acked {
+        /// Increase of the receiver's count.
+        bytes: u64,
+        /// From the departure of that packet to now.
+        rtt: Option<Span>,
+        /// Its mark.
+        marked: bool,
+    },
+    /// A packet of so many bytes was trimmed.
+    Trimmed {
+        /// Before that.
+        bytes: u64,
+        /// From its departure to now.
+        rtt: Span,
+    },
+    /// The timer of a packet of so many bytes ran out.
+    TimedOut(u64),
+}
+
+/// What a sender may have in flight that counts in bytes on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WireWindow {
+    /// At most.
+    pub bytes: u64,
+    /// Round trip of the network's longest path.
+    pub base_rtt: Span,
+}
+
 /// What a TCP sender has under way, in payload bytes from the flow's first byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
@@ -495,6 +533,13 @@ pub trait ReactionPoint {
     /// Publishes the scheme's variables at this instant. Only probes (`what = "scheme"`) call it. A variable that is
     /// updated lazily is computed here without being stored, so that a probe changes nothing.
     fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {}
+    /// What happens to packets of a sender that counts in bytes on the wire, in place of the other hooks: see
+    /// [`Dialect::Htsim`](crate::network::plan::Dialect::Htsim).
+    fn on_wire(&mut self, now: Time, what: &OnWire) {}
+    /// What such a sender may have in flight, if the reaction point says so.
+    fn wire_window(&self) -> Option<WireWindow> {
+        None
+    }
     /// The time named by [`ReactionPoint::timer`] has come.
     fn on_timer(&mut self, now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not

@@ -68,6 +68,8 @@ pub struct Model {
     pub forwarding: Forwarding,
     /// Whose rules switches and NICs follow where there is no other option.
     pub dialect: Dialect,
+    /// Flows of the run, where a dialect draws for all of them before the first begins; else 0.
+    pub connections: u32,
 }
 
 /// A simulator whose rules a run follows as a whole, where single rules of it would serve nothing else.
@@ -80,6 +82,9 @@ pub enum Dialect {
     /// finds its ingress above its threshold, in one queue with ACKs, a generator of marks per switch, NICs that wake
     /// up for flows that wait for their time alone, and receivers that forget a flow once its sender has ended.
     ConWeave,
+    /// The Ultra Ethernet Consortium's htsim: its queues with coins that trim, NICs, transport, and one generator for all
+    /// draws in the order of events ([`crate::part`]).
+    Htsim,
 }
 
 /// Where marking by lot takes its numbers from.

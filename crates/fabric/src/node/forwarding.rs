@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_loss_is_blamed_on_the_path_that_the_packet_took_last() {
-        let machine = PathRule::Own(|_| Box::new(Doubling)).machine(&PathFacts { seed: 0, flow: 0 });
+        let machine = PathRule::Own(|_| Box::new(Doubling)).machine(&PathFacts { seed: 0, flow: 0, shared: None });
         let mut spread = Spread::new(machine, PathRoutes::Table { edge: 5, paths: 10 });
         let routes = [0, 1, 2, 3].map(|psn| spread.pick(Time::ZERO, psn, 0));
         assert_eq!(routes, [0x8005_0000, 0x8005_0002, 0x8005_0004, 0x8005_0006]);

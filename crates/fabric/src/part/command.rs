@@ -92,6 +92,9 @@ impl<S: Scheme> Part<S> {
 
     /// A flow that was added begins.
     pub(crate) fn open_flow(&mut self, flow: SenderId) {
+        if self.compat.htsim.is_some() {
+            return self.open_htsim(flow);
+        }
         let limits = self.flows.senders[flow].rp.limits();
         self.apply_limits(flow, limits);
         // The first packet waits for nothing, whatever rate the flow begins with.

@@ -8,6 +8,7 @@ use crate::id::{PortId, QueueId, SenderId};
 use crate::network::plan::Dialect;
 use crate::node::port::{FOREIGN, FREE_PENDING, FREE_RESERVED, HAS_SHAPED_WAITERS};
 use crate::part::Part;
+use crate::part::htsim::MaybeHtsim;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use xoff_engine::{SharedRandom, Table, Time};
 
@@ -24,6 +25,8 @@ pub(crate) struct Compat {
     pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
     /// Receivers that began anew after their sender had ended, by number of the flow.
     pub(crate) late: HashMap<u32, Responder>,
+    /// Under [`Dialect::Htsim`]: its own state of ports, NICs and flows.
+    pub(crate) htsim: MaybeHtsim,
 }
 
 impl<S: Scheme> Part<S> {

@@ -64,7 +64,7 @@ impl<S: Scheme> Part<S> {
         let (flow, spec) = (details.identity, &details.spec);
         let (src_port, dst_port) = spec.ports_or(details.ephemeral);
         let flowlet = match self.plan.model.dialect {
-            Dialect::Own => flow,
+            Dialect::Own | Dialect::Htsim => flow,
             // There two hosts under one edge may share an entry.
             Dialect::ConWeave => {
                 let group = self.plan.classes.list[usize::from(packet.class)].priority;

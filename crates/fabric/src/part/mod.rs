@@ -11,6 +11,7 @@ pub(crate) mod compat;
 mod dialect;
 mod edge_routing;
 mod forwarding;
+pub(crate) mod htsim;
 mod link;
 mod nic;
 mod pfc;
@@ -70,7 +71,9 @@ pub mod kind {
     pub const SHAPER: u8 = 15;
     /// Packets of a flow that an edge holds back are let go.
     pub const FLUSH: u8 = 16;
-    const _: () = assert!(FLUSH < xoff_engine::event::KINDS, "17 of 32 kinds are used: 17 is the next");
+    /// What happens under [`Dialect::Htsim`](crate::network::plan::Dialect::Htsim), whatever it is.
+    pub const HTSIM: u8 = 17;
+    const _: () = assert!(HTSIM < xoff_engine::event::KINDS, "18 of 32 kinds are used: 18 is the next");
 }
 
 /// Events whose state is fetched together in a large network: what a core can have under way.
@@ -224,6 +227,7 @@ impl<S: Scheme> Part<S> {
             kind::SHAPER => self.on_shaper(FlowEntryId::new(index)),
             kind::SOURCE => self.on_commands(index),
             kind::FLUSH => self.on_flush(index),
+            kind::HTSIM => self.on_htsim(index),
             other => unreachable!("event kind {other} in a part"),
         }
     }

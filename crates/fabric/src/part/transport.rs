@@ -370,7 +370,7 @@ impl<S: Scheme> Part<S> {
     /// The last packet of a flow, or of a message, is acknowledged. Whether the flow is over.
     #[cold]
     #[inline(never)]
-    fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
+    pub(crate) fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
         let flow_state = self.flows.entries[self.flows.senders[flow].entry].flow_state;
         let tells = self.flows.senders[flow].subscription.acknowledged;
         if self.flows.senders[flow].requester.seq.stream.messages.is_some() {

@@ -27,6 +27,7 @@ use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::compat::Compat;
+use crate::part::htsim::Connections;
 use crate::part::remote::{Exit, RemoteQueues};
 use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use crate::run::sources::SourceState;
@@ -209,6 +210,10 @@ impl<S: Scheme> World<S> {
             state: RunState::new(plan),
         };
         world.build_next_hops();
+        if world.state.plan.model.dialect == Dialect::Htsim {
+            let connections = Connections(world.state.plan.model.connections);
+            world.parts[0].build_htsim(&connections);
+        }
         world.start();
         world
     }
@@ -262,6 +267,7 @@ impl<S: Scheme> Part<S> {
                 eager: plan.model.ties == Ties::Scheduled,
                 dialect: plan.model.dialect,
                 late: HashMap::new(),
+                htsim: None,
             },
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             links: Links {
@@ -369,7 +375,7 @@ impl<S: Scheme> Part<S> {
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if own && !at_host && self.switches[SwitchId::new(owner)].has_checks() { CHECKS } else { 0 }
                     | if self.compat.eager { EAGER } else { 0 }
-                    | if own && !at_host && self.compat.dialect != Dialect::Own { FOREIGN } else { 0 }
+                    | if own && !at_host && self.compat.dialect == Dialect::ConWeave { FOREIGN } else { 0 }
                     | if own { 0 } else { REMOTE }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
                     | if own && layout.part_of(self.plan.node_of(peer(name))) != number { BOUNDARY } else { 0 },
@@ -423,7 +429,7 @@ impl<S: Scheme> Part<S> {
     /// Where the marks of a class take their numbers from, if not from a stream of their queue's own.
     fn marks_of(&self, switch: SwitchId, class: u8) -> Option<SharedRandom> {
         match self.compat.dialect {
-            Dialect::Own => self.compat.shared_random.clone(),
+            Dialect::Own | Dialect::Htsim => self.compat.shared_random.clone(),
             // ACKs draw nothing.
             Dialect::ConWeave if self.plan.classes.control == class => None,
             Dialect::ConWeave => self.switches[switch].marks.clone(),

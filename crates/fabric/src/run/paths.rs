@@ -131,7 +131,7 @@ impl<S: Scheme> World<S> {
     /// Gives a sender the paths that it chooses from.
     pub(crate) fn spread(&mut self, part: usize, flow: SenderId, identity: u64, routes: Option<PathRoutes>) {
         let plan = &self.state.plan;
-        let facts = PathFacts { seed: plan.seed, flow: identity };
+        let facts = PathFacts { seed: plan.seed, flow: identity, shared: None };
         let forwarding = &mut self.parts[part].paths.forwarding;
         match (routes, forwarding.spread_mut(flow)) {
             (Some(routes), Some(spread)) => spread.routes = routes,

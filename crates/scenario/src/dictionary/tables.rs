@@ -206,7 +206,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "Probabilistic marking: every queue has a stream of its own; or all share one MRG32k3a, a new stream for every draw and PFC frame, in the order of events";
         "first_stream": Count = 0, "The stream of the first draw", only "with random_streams = \"shared\"";
         "dialect": OneOf(DIALECT) = "none",
-            "Another simulator's rules as a whole, where no other option has them: \"conweave\" is ConWeave's (SIGCOMM 2023), with its shared buffer and PFC in place of [switch.pfc], its NIC and receivers, its draws of marks and of `drill`, `letflow`, `conga` and `conweave`", only "with event_order = \"insertion\" and scheduler = \"scan\"";
+            "Another simulator's rules as a whole, where no other option has them: \"conweave\" is ConWeave's (SIGCOMM 2023), with its shared buffer and PFC in place of [switch.pfc], its NIC and receivers, its draws of marks and of `drill`, `letflow`, `conga` and `conweave` (with scheduler = \"scan\"); \"htsim\" is the Ultra Ethernet Consortium's, with its queues, NICs and transport, where trimming tosses coins and all draws are of one generator", only "with event_order = \"insertion\"";
     }
     ["routing"] "Which way packets take among equal-cost paths, and who chooses it" {
         "mode": OneOf(ROUTING) = "ecmp",

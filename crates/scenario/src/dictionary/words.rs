@@ -24,7 +24,8 @@ pub(crate) const TIME_RESOLUTION: Words<TimeResolution> = &[
 pub(crate) const EVENT_ORDER: Words<Ties> = &[("hash", Ties::Hash), ("insertion", Ties::Scheduled)];
 pub(crate) const ECMP: Words<Ecmp> = &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)];
 pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)];
-pub(crate) const DIALECT: Words<Dialect> = &[("none", Dialect::Own), ("conweave", Dialect::ConWeave)];
+pub(crate) const DIALECT: Words<Dialect> =
+    &[("none", Dialect::Own), ("conweave", Dialect::ConWeave), ("htsim", Dialect::Htsim)];
 pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
 
 // [routing]

@@ -7,6 +7,7 @@
 //! No state is kept by path, so that packets may take any. Not here: penalties of receivers, which receiver credit sets.
 
 mod window;
+mod wire;
 
 use crate::Configured;
 use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
@@ -129,7 +130,7 @@ impl Scheme for Nscc {
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
         let marks = self.params.marking == Marking::Red && (self.params.mark_last_hop || !at.last_hop);
         let (kmin, kmax) = self.thresholds(at);
-        Cp { red: marks.then(|| Red::new(kmin, kmax, 1.0, at)) }
+        Cp { red: marks.then(|| Red::new(kmin, kmax, 1.0, at)), thresholds: [kmin, kmax] }
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
@@ -146,6 +147,7 @@ impl Scheme for Nscc {
 #[derive(Debug)]
 pub struct Cp {
     red: Option<Red>,
+    thresholds: [u64; 2],
 }
 
 impl CongestionPoint for Cp {
@@ -153,6 +155,10 @@ impl CongestionPoint for Cp {
 
     fn hooks(&self) -> Hooks {
         if self.red.is_some() { Hooks::DEQUEUE_BUSY } else { Hooks::NONE }
+    }
+
+    fn thresholds(&self) -> Option<[u64; 2]> {
+        self.red.as_ref().map(|_| self.thresholds)
     }
 
     fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, ())) {
@@ -205,6 +211,14 @@ impl ReactionPoint for Rp {
             0 => self.window.on_going_back(self.wire_bytes),
             _ => self.window.on_loss(now, loss == Loss::Trimmed, self.wire(bytes)),
         }
+    }
+
+    fn on_wire(&mut self, now: Time, what: &OnWire) {
+        self.window.on_wire(now, what);
+    }
+
+    fn wire_window(&self) -> Option<WireWindow> {
+        Some(WireWindow { bytes: self.window.bytes(), base_rtt: self.window.law.base_rtt })
     }
 
     fn increases(&self) -> u32 {

@@ -79,6 +79,16 @@ impl Law {
         }
     }
 
+    /// Whether nothing moves the window.
+    pub fn is_constant(&self) -> bool {
+        let gains = [self.alpha, self.fi, self.eta, self.fi_scale, self.gamma];
+        !self.quick_adapt && gains.iter().all(|gain| *gain == 0.0)
+    }
+
+    pub fn mtu_bytes(&self) -> u64 {
+        self.mtu_bytes
+    }
+
     /// A sum of gains as it is stored.
     fn stored(&self, gains: f64) -> f64 {
         match self.rules {
@@ -199,12 +209,12 @@ impl Window {
     }
 
     /// Weighted mean of queueing delays. One that is long and without a mark is of a queue that has gone.
-    fn average(&mut self, delay_ps: f64, marked: bool) {
+    pub fn average(&mut self, delay_ps: f64, marked: bool) {
         let long = !marked && delay_ps > self.law.target_ps;
         self.take_delay(if long { self.base_ps / 4.0 } else { delay_ps });
     }
 
-    fn take_delay(&mut self, delay_ps: f64) {
+    pub fn take_delay(&mut self, delay_ps: f64) {
         self.mean_ps = self.law.delay_gain * delay_ps + (1.0 - self.law.delay_gain) * self.mean_ps;
     }
 
@@ -265,7 +275,7 @@ impl Window {
 
     /// 3.6.13.6: every base round trip and target the window may fall to what arrived in it. Returns whether the case of
     /// mark and delay is settled by it.
-    fn quick_adapt(&mut self, now: Time, lost: bool, marked: bool, delay_ps: f64) -> bool {
+    pub fn quick_adapt(&mut self, now: Time, lost: bool, marked: bool, delay_ps: f64) -> bool {
         if !self.law.quick_adapt {
             return false;
         }

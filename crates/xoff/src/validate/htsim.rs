@@ -1,10 +1,11 @@
 //! Runs of htsim's Ultra Ethernet program: a command line in `args.txt`, and another `fct.txt`.
 //!
-//! A flow ends with the last cumulative ACK at its sender. Random numbers are not followed, so that runs agree in
-//! distribution; a flow alone takes the same time.
+//! A flow ends with the last cumulative ACK at its sender, at the same picosecond here. Not followed: SLEEK, and what
+//! happens after a timer ran out for a packet that had arrived; such runs agree in distribution.
 
+use super::compare::Bound;
 use super::promised::Promised;
-use super::theirs::Theirs;
+use super::theirs::{FlowKey, Theirs, key};
 use super::{Case, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -35,8 +36,54 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
     let hosts: Vec<u32> = nodes.map(|(node, _)| node).collect();
     let read = |source: &Arc<Source>| flows(source, list, &hosts);
     let theirs = Theirs::read_by(folder, &loaded.plan, read).map_err(|error| vec![error])?;
-    let random = theirs.flows.len() > 1;
-    Ok(Case { name, loaded, theirs, queue: None, traces: None, totals: None, random, promised: Promised::Near })
+    let follows = follows(&name, &words);
+    let ends = theirs.flows.iter().map(key).zip(ends(&folder.join("fct.txt"))).collect();
+    Ok(Case {
+        name,
+        random: !follows,
+        promised: if follows { Promised::Equal } else { Promised::Near },
+        ends: if follows { Ends(ends) } else { Ends::default() },
+        loaded,
+        theirs,
+        queue: None,
+        traces: None,
+        totals: None,
+    })
+}
+
+/// Reference runs in which timers run out for packets that have arrived, or with a difference that was not found.
+const NOT_FOLLOWED: [&str; 1] = ["_slow1_oblivious"];
+
+/// Whether all of a run's rules are followed.
+fn follows(name: &str, arguments: &[&str]) -> bool {
+    let asks = |word| arguments.contains(&word);
+    !asks("-sleek") && !asks("-q") && !NOT_FOLLOWED.iter().any(|end| name.ends_with(end))
+}
+
+/// When flows end, in picoseconds.
+#[derive(Debug, Default)]
+pub struct Ends(Vec<(FlowKey, u64)>);
+
+impl Ends {
+    /// What is promised of the ends of flows here, if anything is.
+    pub fn bound(&self, ours: &HashMap<FlowKey, u64>) -> Option<Bound> {
+        let equal = self.0.iter().filter(|(flow, end)| ours.get(flow) == Some(end)).count();
+        let all = self.0.len();
+        (all > 0).then(|| Bound {
+            what: "ends of flows".to_owned(),
+            promised: "all at the same picosecond".to_owned(),
+            found: format!("{equal} of {all}"),
+            held: equal == all,
+        })
+    }
+}
+
+/// The ends of flows in a file that was read before.
+fn ends(path: &Path) -> Vec<u64> {
+    let text = read_file(path, htsim::LARGEST_FILE).unwrap_or_default();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let us = lines.filter_map(|line| line.split_ascii_whitespace().nth(5)?.parse::<f64>().ok());
+    us.map(|us| (us * 1e6).round() as u64).collect()
 }
 
 /// The lines of `fct.txt`: sender, receiver, number, bytes, start and end in microseconds, and counts. Connections have
@@ -97,6 +144,19 @@ const DST_PORT: u16 = 4791;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_are_compared_by_the_picosecond() {
+        let ends = Ends(vec![((1, 2, 3, 4), 176_199_520), ((1, 2, 5, 4), 7)]);
+        let mut ours = HashMap::from([((1, 2, 3, 4), 176_199_520)]);
+        let bound = |ours| ends.bound(ours).map(|bound| (bound.held, bound.found));
+        assert_eq!(bound(&ours), Some((false, "1 of 2".to_owned())));
+        ours.insert((1, 2, 5, 4), 7);
+        assert_eq!(bound(&ours), Some((true, "2 of 2".to_owned())));
+        assert!(Ends::default().bound(&ours).is_none());
+        assert!(follows("uec_mix16_reps", &["-paths", "64"]) && !follows("uec_a", &["-sleek"]));
+        assert!(!follows("uec_perm32t2_slow1_oblivious", &[]) && follows("uec_perm128_slow4_oblivious", &[]));
+    }
 
     #[test]
     fn lines_of_their_flows_are_read_or_refused() {

@@ -18,13 +18,13 @@ use compare::{Agreement, OurFlow, Ours, compare};
 use promised::Promised;
 use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use theirs::Theirs;
+use theirs::{FlowKey, Theirs};
 use times::Times;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_results::export::hpcc::PfcLine;
@@ -51,6 +51,8 @@ pub struct Case {
     totals: Option<conweave::Totals>,
     random: bool,
     promised: Promised,
+    /// Ends of flows that are compared more exactly.
+    ends: htsim::Ends,
 }
 
 /// A run of theirs and ours.
@@ -184,7 +186,8 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
-        Ok(Case { name, loaded, theirs, queue, traces: None, totals: None, random, promised })
+        let ends = htsim::Ends::default();
+        Ok(Case { name, loaded, theirs, queue, traces: None, totals: None, random, promised, ends })
     }
 
     /// Reads a run of ConWeave's simulator. Its draws are repeated one by one, so that nothing may differ.
@@ -194,7 +197,8 @@ impl Case {
         (settings.record_pauses, settings.record_pfc_frames) = (false, true);
         let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
         let (totals, promised) = (conweave::Totals::read(folder)?, Promised::Equal);
-        Ok(Case { name, loaded, theirs, queue: None, traces: None, totals, random: false, promised })
+        let ends = htsim::Ends::default();
+        Ok(Case { name, loaded, theirs, queue: None, traces: None, totals, random: false, promised, ends })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -210,18 +214,20 @@ impl Case {
             ours: Ours::default(),
             queue: OurQueue::default(),
             traces: self.traces.as_ref().map(|_| tcd::OurTraces::default()),
+            ends: HashMap::new(),
         };
         let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(|error| {
             vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
         })?;
         kept.queue.count();
-        let mut ours = kept.ours;
+        let (mut ours, ends) = (kept.ours, kept.ends);
         ours.failure = end.failure.as_ref().map(|failure| xoff_results::failure::explain(failure, &kept.names));
         let mut agreement = compare(&self.theirs, &ours, self.random, self.promised).map_err(|error| vec![error])?;
         let means = match (&self.traces, &kept.traces) {
             (Some(theirs), Some(ours)) => theirs.compare(plan, ours),
             _ => Vec::new(),
         };
+        agreement.bounds.extend(self.ends.bound(&ends));
         agreement.bounds.extend(means.iter().filter_map(tcd::Mean::bound));
         agreement.bounds.extend(self.totals.iter().flat_map(|totals| totals.bounds(&end.counters)));
         Ok(Compared {
@@ -305,6 +311,8 @@ struct Kept {
     queue: OurQueue,
     /// Flows of such a run end where they are received.
     traces: Option<tcd::OurTraces>,
+    /// When flows end for their senders, in picoseconds.
+    ends: HashMap<FlowKey, u64>,
 }
 
 impl Sink for Kept {
@@ -321,6 +329,8 @@ impl Sink for Kept {
                 .map(|at| at.saturating_since(flow.start).ps() / 1000),
         };
         self.ours.flows.extend(flows.iter().map(flow));
+        let ends = flows.iter().filter_map(|flow| Some((flow, flow.acked_at?.ps())));
+        self.ends.extend(ends.map(|(flow, end)| ((flow.src, flow.dst, flow.ports.0, flow.ports.1), end)));
         Ok(())
     }
     fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {

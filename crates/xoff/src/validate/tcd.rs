@@ -107,6 +107,7 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
         totals: None,
         random: true,
         promised: Promised::Near,
+        ends: super::htsim::Ends::default(),
     })
 }
 

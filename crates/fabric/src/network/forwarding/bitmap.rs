@@ -102,7 +102,7 @@ impl PathChoice for Mixed {
 mod tests {
     use super::*;
 
-    const FACTS: PathFacts = PathFacts { seed: 1, flow: 7 };
+    const FACTS: PathFacts = PathFacts { seed: 1, flow: 7, shared: None };
 
     #[test]
     fn paths_2_only_the_first_path_passed_over_loses_a_penalty() {

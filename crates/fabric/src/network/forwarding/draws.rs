@@ -1,8 +1,8 @@
-//! Random numbers of switches, packet by packet.
+//! Random numbers of switches, packet by packet, and of senders that choose paths.
 
-use crate::contract::forwarding::{Forwarded, NextHopFacts};
+use crate::contract::forwarding::{Forwarded, NextHopFacts, PathFacts};
 use xoff_engine::rng::mix;
-use xoff_engine::{Rng, stream};
+use xoff_engine::{Rng, SharedTwister, stream};
 
 /// Random numbers of one switch. Each packet has a stream of its own, by its flow and the time of its arrival: what other
 /// flows send through the switch does not change its draws.
@@ -18,6 +18,30 @@ impl Draws {
 
     pub fn of(&self, packet: &Forwarded) -> Rng {
         stream(self.seed, self.purpose, mix(packet.flow.into()) ^ packet.now.ps())
+    }
+}
+
+/// Random numbers of the path choice of one flow.
+pub(crate) enum PathDraws {
+    Own(Rng),
+    /// Drawn in the order of events, with all others of the run.
+    Shared(SharedTwister),
+}
+
+impl PathDraws {
+    pub fn new(facts: &PathFacts, purpose: &'static str) -> PathDraws {
+        match &facts.shared {
+            None => PathDraws::Own(stream(facts.seed, purpose, facts.flow)),
+            Some(shared) => PathDraws::Shared(shared.random.clone()),
+        }
+    }
+
+    /// A path of so many.
+    pub fn below(&mut self, paths: u16) -> u16 {
+        match self {
+            PathDraws::Own(rng) => rng.below(paths.into()) as u16,
+            PathDraws::Shared(random) => random.below(paths.into()) as u16,
+        }
     }
 }
 

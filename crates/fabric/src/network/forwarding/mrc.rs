@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn mrc() -> Mrc {
-        let mut mrc = Mrc::new(&PathFacts { seed: 1, flow: 7 });
+        let mut mrc = Mrc::new(&PathFacts { seed: 1, flow: 7, shared: None });
         picked(&mut mrc, 0, 8);
         mrc
     }

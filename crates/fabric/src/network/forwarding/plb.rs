@@ -106,7 +106,7 @@ mod tests {
 
     fn plb(rounds: u16) -> Plb {
         let settings = PlbSettings { rounds, idle_rounds: 1, marked_of_256: 128 };
-        Plb::new(&PathFacts { seed: 1, flow: 7 }, settings)
+        Plb::new(&PathFacts { seed: 1, flow: 7, shared: None }, settings)
     }
 
     /// Rounds of four packets, of which so many are marked each. Returns after which rounds the path was left.

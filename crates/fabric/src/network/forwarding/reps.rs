@@ -2,7 +2,8 @@
 
 use crate::contract::forwarding::{Loss, PathChoice, PathFacts};
 use crate::contract::packet::Ecn;
-use xoff_engine::{Rng, Span, Time, stream};
+use crate::network::forwarding::draws::PathDraws;
+use xoff_engine::{Span, Time};
 
 /// Paths that are remembered.
 const KEPT: usize = 8;
@@ -14,7 +15,7 @@ const EXPLORING: u32 = 16;
 /// A ring of paths that returned unmarked ACKs. Each is used once, in the order of ACKs; where none is left, any path.
 /// After a timeout the ring is cycled through for a while, used or not.
 pub(crate) struct Reps {
-    rng: Rng,
+    draws: PathDraws,
     ring: [u16; KEPT],
     /// Paths in the ring that have not been used since their ACK: a bit for each place.
     valid: u8,
@@ -31,7 +32,7 @@ pub(crate) struct Reps {
 impl Reps {
     pub fn new(facts: &PathFacts) -> Reps {
         Reps {
-            rng: stream(facts.seed, "reps", facts.flow),
+            draws: PathDraws::new(facts, "reps"),
             ring: [0; KEPT],
             valid: 0,
             len: 0,
@@ -71,7 +72,7 @@ impl PathChoice for Reps {
         } else if let Some(path) = self.oldest_valid() {
             return path;
         }
-        self.rng.below(paths.into()) as u16
+        self.draws.below(paths)
     }
 
     fn on_ack(&mut self, now: Time, path: u16, ecn: Ecn, _: Span) {
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     fn reps(good: impl IntoIterator<Item = u16>) -> Reps {
-        let mut reps = Reps::new(&PathFacts { seed: 1, flow: 7 });
+        let mut reps = Reps::new(&PathFacts { seed: 1, flow: 7, shared: None });
         good.into_iter().for_each(|path| reps.on_ack(Time::ZERO, path, Ecn::Ect0, Span::ZERO));
         reps
     }
