@@ -157,6 +157,10 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
         self.base.as_ref().map_or(Hooks::NONE, |base| base.hooks()).with(self.own.hooks()).calling()
     }
 
+    fn thresholds(&self) -> Option<[u64; 2]> {
+        self.own.thresholds().or_else(|| self.base.as_ref().and_then(|base| base.thresholds()))
+    }
+
     #[inline]
     fn on_enqueue(
         &mut self,
@@ -376,6 +380,16 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
         self.own.on_loss(now, loss, bytes);
         self.base.iter_mut().for_each(|base| base.on_loss(now, loss, bytes));
         self.settle(now);
+    }
+
+    fn on_wire(&mut self, now: Time, what: &OnWire) {
+        self.own.on_wire(now, what);
+        self.base.iter_mut().for_each(|base| base.on_wire(now, what));
+        self.settle(now);
+    }
+
+    fn wire_window(&self) -> Option<WireWindow> {
+        self.own.wire_window().or_else(|| self.base.as_ref().and_then(|base| base.wire_window()))
     }
 
     /// Losses belong to the scheme that chose the transport: the base.

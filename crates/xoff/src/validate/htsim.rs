@@ -149,7 +149,7 @@ mod tests {
     fn ends_are_compared_by_the_picosecond() {
         let ends = Ends(vec![((1, 2, 3, 4), 176_199_520), ((1, 2, 5, 4), 7)]);
         let mut ours = HashMap::from([((1, 2, 3, 4), 176_199_520)]);
-        let bound = |ours| ends.bound(ours).map(|bound| (bound.held, bound.found));
+        let bound = |ours: &HashMap<_, _>| ends.bound(ours).map(|bound| (bound.held, bound.found));
         assert_eq!(bound(&ours), Some((false, "1 of 2".to_owned())));
         ours.insert((1, 2, 5, 4), 7);
         assert_eq!(bound(&ours), Some((true, "2 of 2".to_owned())));
