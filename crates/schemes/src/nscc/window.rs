@@ -200,11 +200,12 @@ impl Window {
         }
         let (delay_ps, marked) = (rtt_ps - self.base_ps, ack.ecn == Ecn::Ce);
         self.average(delay_ps, marked);
+        // What quick adapt has settled is not adjusted.
         if !self.quick_adapt(ack.now, false, marked, delay_ps) {
             self.follow(ack.now, bytes as f64, marked, delay_ps);
+            self.clamp();
+            self.adjust(ack.now);
         }
-        self.clamp();
-        self.adjust(ack.now);
         self.clamp();
     }
 
