@@ -75,6 +75,7 @@ fn contexts() -> Vec<String> {
         (STAR, ""),
         (STAR, "[scheme]\nname=\"mercury\"\n[switch.watchdog]\n[[capture]]\nports=\"sw->h0\""),
         (STAR, scan),
+        (STAR, "[model]\nevent_order=\"insertion\"\n[host]\nscheduler=\"scan\""),
         (STAR, "[host]\nrecovery=\"irn\""),
         (STAR, "[host]\nrecovery=\"sack\""),
         (STAR, "[host]\nrecovery=\"sack\"\n[switch]\ntrim=true\n[[class]]\nname=\"data\"\npriority=3\nlossless=false\n[[class]]\nname=\"control\"\npriority=6"),

@@ -348,7 +348,7 @@ mod tests {
             assert_eq!(loaded.plan.classes.list.len(), 2);
         }
         let text = imported("-paths 64").unwrap().text;
-        for part in ["queue_time = \"13944000ps\"", "retransmit_timeout = \"100656000ps\"", "ack_bytes = \"16344B\""] {
+        for part in ["queue_time = \"14276000ps\"", "retransmit_timeout = \"100656000ps\"", "ack_bytes = \"16344B\""] {
             assert!(text.contains(part), "{text}");
         }
     }

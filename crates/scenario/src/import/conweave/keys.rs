@@ -69,7 +69,7 @@ pub(crate) static KEYS: &[Key] = keys! {
     "ACK_HIGH_PRIO": Flag = "1", Inert, "ACKs are in a class of their own whatever it says";
     "SIMULATOR_STOP_TIME": Number = "0", Inert, "the run ends when all flows are done";
     "FLOWGEN_START_TIME": Number = "2", Inert, "has no effect on the flows of a file";
-    "FLOWGEN_STOP_TIME": Number = "2", Inert, "likewise";
+    "FLOWGEN_STOP_TIME": Number = "2", Inert, "has no effect on the flows of a file";
     "LOAD": Number = "0", Inert, "of the program that makes flow files";
     "FLOW_INPUT_FILE": File, Output, "not opened";
     "CNP_OUTPUT_FILE": File, Output, "no such file is written";
