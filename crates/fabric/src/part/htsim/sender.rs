@@ -244,7 +244,7 @@ impl<S: Scheme> Part<S> {
         }
         sender.in_flight += i64::from(bytes);
         let entropy = sender.entropy(now, psn);
-        let asks = resent || sender.unsent == 0 || !sender.fits(bytes, window);
+        let asks = resent || sender.unsent == 0 || sender.in_flight + i64::from(bytes) >= window.bytes as i64;
         sender.note_sent(now, psn, bytes);
         let level = if sender.answered || resent { Level::Data } else { Level::Unanswered };
         let (host, number) = (sender.host, sender.number);
@@ -295,8 +295,8 @@ impl<S: Scheme> Part<S> {
         }
         let Some((_, &psn)) = sender.departures.first_key_value() else { return };
         let Some(sent) = sender.forget(psn) else { return };
-        let in_flight = if sent.bytes > HEADER { sent.bytes } else { 0 };
-        sender.in_flight -= i64::from(in_flight);
+        // Of a request too, though it was not counted when it left.
+        sender.in_flight -= i64::from(sent.bytes);
         sender.entropies.machine.on_loss(now, 0, Loss::Timeout);
         let had = !sender.resend.is_empty();
         sender.hold_lost(psn, sent.bytes);
@@ -304,20 +304,21 @@ impl<S: Scheme> Part<S> {
         self.counters.timeouts += 1;
         self.flows.details[id].timeouts += 1;
         self.htsim_rearm(flow);
-        if in_flight == 0 {
-            // Requests are not in flight, though their loss lowers the window.
-            self.htsim_tell(flow, &OnWire::Sent(sent.bytes.into()));
-        }
         self.htsim_tell(flow, &OnWire::TimedOut(sent.bytes.into()));
+        // From a flow's first answer on, a packet that is held for lost is sent as soon as others would be.
+        let answered = self.htsim_sender(flow).answered;
+        if had || answered {
+            self.htsim_try(flow);
+        }
         if had {
-            return self.htsim_try(flow);
+            return;
         }
         let window = self.htsim_window(flow);
         let sender = self.htsim_sender(flow);
         if !sender.fits(sent.bytes, window) {
             return self.htsim_ask(flow, window.base_rtt);
         }
-        if sender.waits {
+        if sender.waits || answered {
             return;
         }
         if self.htsim_request_nic(host, flow) {
@@ -393,10 +394,8 @@ impl<S: Scheme> Part<S> {
     /// A packet that was held for lost has arrived, and need not be sent again. The receiver's count takes its bytes out of
     /// what is in flight, and so had its loss.
     fn htsim_not_lost(&mut self, flow: u32, bytes: u16) {
-        if bytes > HEADER {
-            self.htsim_sender(flow).in_flight += i64::from(bytes);
-            self.htsim_tell(flow, &OnWire::Sent(bytes.into()));
-        }
+        self.htsim_sender(flow).in_flight += i64::from(bytes);
+        self.htsim_tell(flow, &OnWire::Sent(bytes.into()));
     }
 
     fn htsim_forget(&mut self, flow: u32, psn: u32) -> Option<u16> {
