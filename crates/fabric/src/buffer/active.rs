@@ -90,7 +90,8 @@ struct Slot {
 const LEAST_DRAINED_BYTES: u64 = 2 * 1024;
 
 impl Active {
-    /// Nothing counted yet, for ports of these rates, each with so many classes; the first `unscheduled_packets` have an alpha of their own.
+    /// Nothing counted yet, for ports of these rates, each with so many classes; the first `unscheduled_packets` of a
+    /// flow have an alpha of their own.
     pub fn new(
         settings: ActiveSettings,
         port_bps: impl Iterator<Item = u64>,

@@ -207,24 +207,11 @@ impl<S: Scheme> Part<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Report;
     use super::*;
 
     fn frame(psn: u32, bytes: u16) -> Frame {
         let what = if bytes == HEADER { What::Ack } else { What::Data };
-        Frame {
-            flow: 0,
-            what,
-            bytes,
-            entropy: 0,
-            psn,
-            marked: false,
-            asks: false,
-            resent: false,
-            last_hop: false,
-            egress: PortId::NONE,
-            report: Report::default(),
-        }
+        Frame::new(0, what, (psn, bytes), 0)
     }
 
     fn egress() -> Egress {

@@ -90,25 +90,13 @@ impl<S: Scheme> Part<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Report, What};
+    use super::super::What;
     use super::*;
 
     #[test]
     fn levels_are_strict_and_flows_take_turns() {
         let mut queue = HostQueue::default();
-        let frame = |psn| Frame {
-            flow: 0,
-            what: What::Data,
-            bytes: 4150,
-            entropy: 0,
-            psn,
-            marked: false,
-            asks: false,
-            resent: false,
-            last_hop: false,
-            egress: PortId::NONE,
-            report: Report::default(),
-        };
+        let frame = |psn| Frame::new(0, What::Data, (psn, 4150), 0);
         for (level, flow, psn) in [
             (Level::Unanswered, 1, 9),
             (Level::Data, 3, 1),

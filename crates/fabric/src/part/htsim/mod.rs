@@ -66,6 +66,25 @@ struct Frame {
     report: Report,
 }
 
+impl Frame {
+    /// A frame as its sender makes it.
+    fn new(flow: u32, what: What, (psn, bytes): (u32, u16), entropy: u16) -> Frame {
+        Frame {
+            flow,
+            what,
+            bytes,
+            entropy,
+            psn,
+            marked: false,
+            asks: false,
+            resent: false,
+            last_hop: false,
+            egress: PortId::NONE,
+            report: Report::default(),
+        }
+    }
+}
+
 /// What an ACK says.
 #[derive(Clone, Copy, Default, Debug)]
 struct Report {

@@ -142,22 +142,9 @@ impl<S: Scheme> Part<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::PortId;
 
     fn packet(psn: u32, asks: bool, marked: bool) -> Frame {
-        Frame {
-            flow: 0,
-            what: What::Data,
-            bytes: 4150,
-            entropy: 0,
-            psn,
-            marked,
-            asks,
-            resent: false,
-            last_hop: false,
-            egress: PortId::NONE,
-            report: Report::default(),
-        }
+        Frame { marked, asks, ..Frame::new(0, What::Data, (psn, 4150), 0) }
     }
 
     /// Takes packets that neither ask nor are marked, and says which were answered.

@@ -6,7 +6,7 @@ use crate::contract::forwarding::{Loss, PathChoice};
 use crate::contract::packet::Ecn;
 use crate::contract::scheme::{OnWire, ReactionPoint, Scheme, WireWindow};
 use crate::flow::pacing::SendState;
-use crate::id::{HostId, PortId, SenderId};
+use crate::id::{HostId, SenderId};
 use crate::network::forwarding::PathMachine;
 use crate::part::Part;
 use std::collections::{BTreeMap, HashMap};
@@ -248,7 +248,7 @@ impl<S: Scheme> Part<S> {
         sender.note_sent(now, psn, bytes);
         let level = if sender.answered || resent { Level::Data } else { Level::Unanswered };
         let (host, number) = (sender.host, sender.number);
-        let frame = data(flow, What::Data, (psn, bytes), entropy);
+        let frame = Frame::new(flow, What::Data, (psn, bytes), entropy);
         self.htsim_arm(flow, now);
         self.htsim_tell(flow, &OnWire::Sent(bytes.into()));
         self.htsim_count_sent(flow, bytes, resent);
@@ -345,7 +345,7 @@ impl<S: Scheme> Part<S> {
         let entropy = sender.entropy(now, psn);
         let host = sender.host;
         self.htsim_arm(flow, now);
-        let frame = data(flow, What::Request, (psn, HEADER), entropy);
+        let frame = Frame::new(flow, What::Request, (psn, HEADER), entropy);
         self.htsim_control(host, Frame { asks: true, ..frame });
     }
 
@@ -431,22 +431,5 @@ impl<S: Scheme> Part<S> {
             (true, false) => sender.entropies.machine.on_ack(now, path, Ecn::NotCapable, Span::ZERO),
         }
         self.htsim_try(flow);
-    }
-}
-
-/// A frame of a sender.
-fn data(flow: u32, what: What, (psn, bytes): (u32, u16), entropy: u16) -> Frame {
-    Frame {
-        flow,
-        what,
-        bytes,
-        entropy,
-        psn,
-        marked: false,
-        asks: false,
-        resent: false,
-        last_hop: false,
-        egress: PortId::NONE,
-        report: Report::default(),
     }
 }
