@@ -134,8 +134,9 @@ impl EventQueue {
     #[inline(always)]
     pub fn push(&mut self, event: Event) {
         let bucket = event.time >> self.shift;
-        // One test for "after the bucket being drained and within the wheel".
-        if bucket.wrapping_sub(self.cursor + 1) < self.heads.len() as u64 - 1 {
+        // What lies before the bucket being drained is far ahead of it, too.
+        let ahead = bucket.wrapping_sub(self.cursor);
+        if ahead != 0 && ahead < self.heads.len() as u64 {
             self.link(bucket, event);
         } else {
             self.push_aside(bucket, event);
@@ -281,11 +282,18 @@ impl EventQueue {
         let near = if self.in_wheel > 0 { self.next_occupied() } else { u64::MAX };
         let far = self.far_from >> self.shift;
         let bucket = near.min(far);
-        if bucket > limit.time >> self.shift || self.is_empty() {
+        if bucket > limit.time >> self.shift {
             return;
         }
-        self.cursor = bucket;
-        let ties = if near < far { self.take_near(bucket) } else { self.take_far(bucket, near == far) };
+        let ties = if near < far {
+            self.cursor = bucket;
+            self.take_near(bucket)
+        } else if !self.far.is_empty() {
+            self.cursor = bucket;
+            self.take_far(bucket, near == far)
+        } else {
+            return;
+        };
         self.fresh = true;
         self.watch.buckets += 1;
         self.watch.pops += self.left as u32;
@@ -534,13 +542,40 @@ impl Chunk {
     }
 }
 
+/// By number of keys: the exchanges that sort them, as few as there can be.
+const NETWORKS: [&[(usize, usize)]; IN_CHUNK + 1] = [
+    &[],
+    &[],
+    &[(0, 1)],
+    &[(0, 2), (0, 1), (1, 2)],
+    &[(0, 2), (1, 3), (0, 1), (2, 3), (1, 2)],
+    &[(0, 3), (1, 4), (0, 2), (1, 3), (0, 1), (2, 4), (1, 2), (3, 4), (2, 3)],
+    &[(0, 5), (1, 3), (2, 4), (1, 2), (3, 4), (0, 3), (2, 5), (0, 1), (2, 3), (4, 5), (1, 2), (3, 4)],
+    &[
+        (0, 6),
+        (2, 3),
+        (4, 5),
+        (0, 2),
+        (1, 4),
+        (3, 6),
+        (0, 1),
+        (2, 5),
+        (3, 4),
+        (1, 2),
+        (4, 6),
+        (2, 3),
+        (4, 5),
+        (1, 2),
+        (3, 4),
+        (5, 6),
+    ],
+];
+
 /// Sorts keys in a network of exchanges, which has no branches: the largest first.
 #[inline(always)]
 fn sorted<const N: usize>(mut keys: [u32; N]) -> [u32; N] {
-    for i in 1..N {
-        for j in (1..=i).rev() {
-            (keys[j - 1], keys[j]) = (keys[j - 1].max(keys[j]), keys[j - 1].min(keys[j]));
-        }
+    for &(i, j) in NETWORKS[N] {
+        (keys[i], keys[j]) = (keys[i].max(keys[j]), keys[i].min(keys[j]));
     }
     keys
 }
@@ -629,6 +664,24 @@ mod tests {
             }
             assert_eq!(queue.len(), heap.len());
         }
+    }
+
+    /// A network sorts any keys if it sorts all of zeros and ones.
+    #[test]
+    fn networks_sort() {
+        fn of<const N: usize>() {
+            for bits in 0..1u32 << N {
+                let keys: [u32; N] = std::array::from_fn(|i| bits >> i & 1);
+                assert!(sorted(keys).is_sorted_by(|a, b| a >= b), "{keys:?}");
+            }
+        }
+        of::<1>();
+        of::<2>();
+        of::<3>();
+        of::<4>();
+        of::<5>();
+        of::<6>();
+        of::<7>();
     }
 
     #[test]

@@ -100,6 +100,31 @@ pub(crate) enum Pause {
     Halted,
 }
 
+/// How many events [`Part::run`] may still handle.
+#[derive(Default)]
+pub(crate) struct Pace {
+    left: u64,
+    /// What was left when it was halted.
+    unused: u64,
+    /// No event is handled until the run has looked at what happened.
+    halted: bool,
+}
+
+impl Pace {
+    fn begin(&mut self, max_events: u64) {
+        (self.left, self.unused) = (max_events, 0);
+        if self.halted {
+            self.halt();
+        }
+    }
+
+    /// The event at hand is the last one.
+    pub(crate) fn halt(&mut self) {
+        self.unused += std::mem::take(&mut self.left);
+        self.halted = true;
+    }
+}
+
 /// An event of a flow that concerns its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FlowEvent {
@@ -126,8 +151,7 @@ pub struct Part<S: Scheme> {
     /// What sources will do.
     pub(crate) commands: Commands,
     pub(crate) remote: RemoteQueues<S>,
-    /// No event is handled until the run has looked at what happened.
-    pub(crate) halted: bool,
+    pub(crate) pace: Pace,
     pub(crate) queue: Agenda,
     pub(crate) compat: Compat,
     pub(crate) links: Links,
@@ -152,19 +176,15 @@ impl<S: Scheme> Part<S> {
         let large = self.queue.is_large();
         let watched = large || self.records.rank.is_some() || self.compat.eager;
         let mut looked_at = 0;
-        let mut left = max_events;
+        self.pace.begin(max_events);
         let pause = loop {
-            if left == 0 {
-                break Pause::Counted;
-            }
-            if self.halted {
-                self.halted = false;
-                break Pause::Halted;
+            if self.pace.left == 0 {
+                break if std::mem::take(&mut self.pace.halted) { Pause::Halted } else { Pause::Counted };
             }
             let Some(event) = self.queue.pop_before(limit) else {
                 break if self.queue.is_empty() { Pause::Empty } else { Pause::Limit };
             };
-            left -= 1;
+            self.pace.left -= 1;
             if watched {
                 if self.compat.eager {
                     self.queue.begin(event.key());
@@ -184,19 +204,20 @@ impl<S: Scheme> Part<S> {
             self.touch_next();
             self.handle(event);
         };
-        self.counters.events = self.counters.events.wrapping_add(max_events - left);
-        (max_events - left, pause)
+        let handled = max_events - self.pace.left - self.pace.unused;
+        self.counters.events = self.counters.events.wrapping_add(handled);
+        (handled, pause)
     }
 
     /// Reads what the next event needs first, while this one is handled: a link's head is two reads away, neither of
     /// which finds it in the nearest cache.
     #[inline(always)]
-    fn touch_next(&self) {
+    fn touch_next(&mut self) {
         if let Some(next) = self.queue.front()
             && let Some(port) = self.links.ports.get(PortId::new(next.index()))
             && let Some(item) = self.links.in_flight.place_of_front(&port.in_flight)
         {
-            std::hint::black_box(item.arrives);
+            self.links.touched ^= item.arrives.ps();
         }
     }
 
@@ -301,35 +322,42 @@ impl<S: Scheme> Part<S> {
         {
             self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
         }
-        let (lossy, to_host) = (sender.has(LOSSY_LINK), sender.has(TO_HOST));
+        let flags = sender.flags;
         packet.ingress = sender.far_local;
         let ingress = port.peer();
         if packet.kind.is_link_local() {
             if packet.kind == Kind::Pfc {
                 self.on_pfc(ingress, &packet);
             } else {
-                let lost = lossy && self.lost_on_link(port);
+                let lost = flags & LOSSY_LINK != 0 && self.lost_on_link(port);
                 self.on_neighbour(ingress, &packet, lost);
             }
             return;
         }
-        if lossy && self.lost_on_link(port) {
-            self.counters.drops_fault += 1;
-            if self.links.loss[port] < 1.0 {
-                // Bad luck is no stall: what is lost is sent again, and comes through in the end.
-                self.watch.bad_luck_at = self.now;
+        if flags & (LOSSY_LINK | TO_HOST) != 0 {
+            if flags & LOSSY_LINK != 0 && self.lost_on_link(port) {
+                self.lose_on_link(port, &packet);
+                return;
             }
-            self.lose(&packet);
-            return;
-        }
-        if to_host {
-            self.host_receive(ingress, &packet);
-        } else {
-            match self.next_port(&mut packet) {
-                Some(egress) => self.switch_receive(ingress, egress, &mut packet),
-                None => self.forward_by_table(ingress, &mut packet),
+            if flags & TO_HOST != 0 {
+                self.host_receive(ingress, &packet);
+                return;
             }
         }
+        match self.next_port(&mut packet) {
+            Some(egress) => self.switch_receive(ingress, egress, &mut packet),
+            None => self.forward_by_table(ingress, &mut packet),
+        }
+    }
+
+    #[cold]
+    fn lose_on_link(&mut self, port: PortId, packet: &Packet) {
+        self.counters.drops_fault += 1;
+        if self.links.loss[port] < 1.0 {
+            // Bad luck is no stall: what is lost is sent again, and comes through in the end.
+            self.watch.bad_luck_at = self.now;
+        }
+        self.lose(packet);
     }
 
     #[cold]

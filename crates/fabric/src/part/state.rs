@@ -41,6 +41,8 @@ pub(crate) struct Links {
     /// Overflows of `Port::tx_packets`.
     pub(crate) wraps: HashMap<PortId, u32>,
     pub(crate) in_flight: Pool<InFlight>,
+    /// What was read ahead of its event: without a use the compiler would leave out the read.
+    pub(crate) touched: u64,
     pub(crate) gap_bytes: u32,
     pub(crate) pfc_frame: u16,
     /// Empty if no link loses frames.

@@ -76,6 +76,12 @@ impl<S: Scheme> Part<S> {
         let barred = DOWN | COUNTS_PASSING | CHECKS;
         let out = &self.links.ports[egress];
         let (hooks, mut idle) = (out.hooks, out.is_idle(self.now, class, barred | HAS_VOQS | FREE_RESERVED));
+        const LOOK: Hooks = Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP);
+        if idle && !hooks.has(LOOK.with(Hooks::ENQUEUE)) {
+            // Nearly all come by here, with nothing between the look at the port and its use.
+            self.transmit_here(egress, packet);
+            return;
+        }
         if !idle && out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
             if out.has(HAS_VOQS) {
                 self.voq_receive(egress, packet);
@@ -90,7 +96,7 @@ impl<S: Scheme> Part<S> {
         if idle {
             // Nothing of its class waits, and not every congestion point wants to see that.
             debug_assert_eq!(self.egress.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
-            if hooks.has(Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP)) {
+            if hooks.has(LOOK) {
                 self.inspect_as(egress, packet, hooks);
             }
             self.transmit_here(egress, packet);
@@ -135,7 +141,7 @@ impl<S: Scheme> Part<S> {
         let out = &mut self.links.ports[egress];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
-        if out.paused & bit == 0 {
+        if out.paused & bit == 0 && out.flags & (FREE_PENDING | EAGER) != FREE_PENDING {
             self.expect_free(egress);
         }
     }
@@ -226,7 +232,9 @@ impl<S: Scheme> Part<S> {
         let place = (self.now, switch.node, name);
         let drop = switch.buffer.lossless_drop(place, (local, class), u32::from(packet.frame_bytes), required);
         self.records.failure = Some((self.records.rank, Failure::LosslessDrop(drop)));
-        self.halted = self.records.rank.is_none();
+        if self.records.rank.is_none() {
+            self.pace.halt();
+        }
     }
 
     /// The port is free: the next frame goes.
@@ -244,21 +252,22 @@ impl<S: Scheme> Part<S> {
                 return;
             }
             let class = self.pick_class(port_id, eligible);
+            let port = &mut self.links.ports[port_id];
             let queue = &mut self.egress.queues[QueueId::of(port_id, class, self.classes)];
             let mut packet = queue.pop(&mut self.egress.queued, self.now).expect("a waiting class has a packet");
-            let empty = queue.packets.is_empty();
-            let port = &mut self.links.ports[port_id];
             port.queued_bytes -= u64::from(packet.frame_bytes);
-            if empty {
+            if queue.packets.is_empty() {
                 port.waiting &= !(1 << class);
             }
+            let (eager, owner, hooks) = (port.has(EAGER), port.owner, port.hooks);
             self.charge(port_id, class, packet.frame_bytes);
-            if self.links.ports[port_id].has(EAGER) {
+            if eager {
                 self.release_eagerly(port_id, &mut packet);
                 self.transmit(port_id, &packet);
             } else {
-                self.release(self.links.ports[port_id].switch(), &packet);
-                self.depart(port_id, &mut packet);
+                self.release(SwitchId::new(owner), &packet);
+                self.inspect_as(port_id, &mut packet, hooks);
+                self.transmit_here(port_id, &packet);
             }
             if self.links.ports[port_id].has(HAS_SHAPED_WAITERS) {
                 self.serve_round_robin(port_id);

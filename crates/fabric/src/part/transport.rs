@@ -545,7 +545,9 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn tell(&mut self, event: FlowEvent) {
         self.note(event);
         // With other parts, it is heard when all have come so far.
-        self.halted = self.records.rank.is_none();
+        if self.records.rank.is_none() {
+            self.pace.halt();
+        }
     }
 
     /// One packet of the flow exists no more.

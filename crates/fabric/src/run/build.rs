@@ -259,7 +259,7 @@ impl<S: Scheme> Part<S> {
             next: Key::before(Time::ZERO),
             commands: Default::default(),
             remote: RemoteQueues::new(layout.exits(plan, number)),
-            halted: false,
+            pace: Default::default(),
             compat: Compat {
                 shared_random: shared_random(plan),
                 pfc_frames: BTreeMap::new(),
@@ -273,6 +273,7 @@ impl<S: Scheme> Part<S> {
             links: Links {
                 ports: Vec::with_capacity(ports).into(),
                 in_flight: new_pool(layout, own_ports),
+                touched: 0,
                 gap_bytes: sizes.gap_bytes,
                 pfc_frame: sizes.pfc_bytes as u16,
                 link_types: LinkTypes::new(&layout.rates),
