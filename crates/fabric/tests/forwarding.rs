@@ -8,7 +8,7 @@ use xoff_fabric::forwarding::*;
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::*;
 use xoff_fabric::record::Paths;
-use xoff_fabric::scheme::Format;
+use xoff_fabric::scheme::{Format, Limits};
 use xoff_fabric::traffic::FlowSpec;
 
 /// Paths one after the other.
@@ -373,5 +373,75 @@ fn paths_8_3_ecmp_throws_balls_into_bins() {
             let expected = 1.0 - (1.0 - 1.0 / links as f64).powi(links as i32);
             assert!((rate / RUNS as f64 - expected).abs() < 0.01, "{links} links: {}", rate / RUNS as f64);
         }
+    }
+}
+
+/// A flow of at most 50 Gb/s whose packets to the first spine are lost from 100 us on, while routes stay.
+fn with_a_dead_path(choice: PathRule, stop: Time) -> World {
+    let mut net = leaves(by_sender(choice, 16, PathMap::Path));
+    for class in &mut net.plan.classes.list {
+        class.lossless = false;
+    }
+    net.plan.hosts[0].recovery = Recovery::Sack(Sack::UEC);
+    net.plan.hosts[0].retransmit_timeout = Span::from_us(300);
+    net.plan.faults = vec![Fault { at: Time::from_us(100), what: FaultKind::Loss { port: 0, loss: 1.0 } }];
+    (net.plan.run.stop, net.plan.run.stall_after) = (stop, None);
+    let scheme = Scripted::limits(vec![Limits { rate_bps: 50e9, window_bytes: 100_000 }]);
+    let flows = Script::flows(vec![(Time::ZERO, endless(0, ENDS.0, ENDS.1))]);
+    let mut world = World::in_parts(net.plan, vec![scheme], vec![flows], vec![0; 8]);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    world
+}
+
+/// Of what a sprayed flow sends, one packet in four is lost, for ever. REPS loses some until its first timeout and until
+/// eight ACKs have filled its ring with paths that work; then none, until it thaws and explores, 10 ms later.
+#[test]
+fn paths_8_9_a_dead_path_under_spraying_and_under_reps() {
+    let lost = |choice, us| with_a_dead_path(choice, Time::from_us(us)).counters.drops_fault;
+    let sprayed = |us| {
+        let world = with_a_dead_path(PathRule::Spray, Time::from_us(us));
+        (world.counters.data_packets_sent as f64, world.counters.drops_fault as f64)
+    };
+    let ((sent_before, _), (sent, drops)) = (sprayed(100), sprayed(20_000));
+    let expected = (sent - sent_before) / 4.0;
+    // Five standard deviations of a binomial.
+    assert!((drops - expected).abs() < 5.0 * (expected * 0.75).sqrt(), "{drops} of {sent}, {expected} expected");
+    // The first loss is found 300 us after it left; a round trip and eight ACKs are less than 30 us.
+    let [first, frozen, thawed] = [450, 10_350, 12_000].map(|us| lost(PathRule::Reps, us));
+    assert!(first > 0 && frozen == first && thawed > frozen, "{first} {frozen} {thawed}");
+}
+
+/// Two links of equal rate, one of which is longer: packets wait for as many as the difference holds.
+#[test]
+fn paths_8_8_reordering_is_bounded_by_the_difference_of_delays() {
+    for (gbps, skew, most) in [
+        (100, Span::from_us(1), 3),
+        (100, Span::from_ns(14_280), 43),
+        // More than a map of 64 packets.
+        (400, Span::from_ns(12_600), 151),
+    ] {
+        let mut net = Net::new();
+        let leaves = [net.switch("leaf0"), net.switch("leaf1")];
+        let ends = [net.host("h0"), net.host("h1")];
+        for delay in [Span::from_us(1), Span::from_us(1) + skew] {
+            net.link(leaves[0], leaves[1], gbps, delay);
+        }
+        for (host, leaf) in ends.into_iter().zip(leaves) {
+            net.link(host, leaf, gbps, Span::from_us(1));
+        }
+        for class in &mut net.plan.classes.list {
+            class.lossless = false;
+        }
+        net.plan.hosts[0].mtu_bytes = 4096;
+        net.plan.hosts[0].recovery = Recovery::Sack(Sack::UEC);
+        let choice = PathRule::Own(|_| Box::new(RoundRobin));
+        net.plan.model.forwarding = Forwarding { paths: 2, choice, path_map: PathMap::Path, ..Forwarding::default() };
+        let world = net.run(vec![(Time::ZERO, flow(0, ends[0], ends[1], 8_192_000))]);
+        let record = &world.flows[0];
+        let order = record.multipath.spread.expect("two paths").order;
+        assert!((most - 2..=most).contains(&order.extent_most), "{gbps}G, {skew:?}: {order:?}");
+        let again = (record.packets_retransmitted, record.recovery.duplicates, record.recovery.timeouts);
+        assert_eq!(again, (0, 0, 0), "{gbps}G, {skew:?}");
     }
 }
