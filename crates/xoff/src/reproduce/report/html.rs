@@ -2,7 +2,7 @@
 
 use super::{
     Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, needed, range_text,
-    readings, setting_text, source, this_command,
+    readings, setting_text, source, this_command, why,
 };
 use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 use minijinja::value::Serde;
@@ -178,7 +178,7 @@ fn claim(claim: &ClaimResult) -> Value {
         "arithmetic": claim.arithmetic,
         "short": falls_short(claim),
         "apart": claim.cannot_fail,
-        "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },
+        "diagnosis": why(claim),
     })
 }
 

@@ -64,13 +64,22 @@ fn falls_short(claim: &ClaimResult) -> bool {
     claim.contradicted.is_empty() && short.contains(&claim.verdict)
 }
 
+/// Why a claim falls short.
+fn why(claim: &ClaimResult) -> &str {
+    match claim.verdict {
+        _ if !claim.diagnosis.is_empty() => &claim.diagnosis,
+        Verdict::Undecided => "chance: with the seeds that were run the answer is open.",
+        _ => "not yet explained.",
+    }
+}
+
 /// Claims that fall short, those for one reason together: several often fail for the same.
 fn by_reason(claims: &[ClaimResult]) -> Vec<Vec<&ClaimResult>> {
     let mut groups: Vec<Vec<&ClaimResult>> = Vec::new();
     for claim in claims.iter().filter(|claim| falls_short(claim)) {
         let alike = |group: &&mut Vec<&ClaimResult>| {
             let first = group[0];
-            !first.diagnosis.is_empty() && first.diagnosis == claim.diagnosis && first.verdict == claim.verdict
+            why(first) == why(claim) && first.verdict == claim.verdict
         };
         match groups.iter_mut().find(alike) {
             Some(group) => group.push(claim),

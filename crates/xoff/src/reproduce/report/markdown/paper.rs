@@ -4,7 +4,7 @@ use super::markup::{anchor, cell, folded, inline, link, table};
 use super::summary::ExperimentSummary;
 use super::{FIGURES, PagePaths, again, cost, counted, experiments, paper_again, sentence};
 use crate::reproduce::report::{
-    Totals, agreement, by_reason, first_failures, more_failed, needed, range_text, readings, setting_text, source,
+    Totals, agreement, by_reason, first_failures, more_failed, needed, range_text, readings, setting_text, source, why,
 };
 use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 
@@ -192,7 +192,6 @@ fn claims(claims: &[ClaimResult]) -> String {
     for group in reasons {
         let first = group[0];
         let ids: Vec<String> = group.iter().map(|claim| format!("**{}**", inline(&claim.id))).collect();
-        let why = if first.diagnosis.is_empty() { "not yet explained." } else { &first.diagnosis };
         let verb = match (first.verdict, group.len()) {
             (verdict, 1) => verdict.words(),
             (Verdict::HoldsInDirection, _) => "hold in direction",
@@ -200,7 +199,7 @@ fn claims(claims: &[ClaimResult]) -> String {
             (Verdict::Undecided, _) => "are undecided",
             _ => "do not hold",
         };
-        out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
+        out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why(first))));
     }
     out.push('\n');
     out + &contradicted(claims) + &apart(claims)
