@@ -124,16 +124,20 @@ impl<S: Scheme> Part<S> {
 
     /// A packet came without its payload.
     pub(super) fn htsim_trimmed(&mut self, frame: &Frame) {
-        let what = if self.htsim_receiver(frame).has(frame.psn) { What::Ack } else { What::Nack };
-        self.htsim_answer(frame, what, false);
+        match self.htsim_receiver(frame).has(frame.psn) {
+            true => self.htsim_answer(&Frame { marked: false, ..*frame }, What::Ack, false),
+            false => self.htsim_answer(frame, What::Nack, false),
+        }
     }
 
     /// Answers a request to send.
     pub(super) fn htsim_request(&mut self, frame: &Frame) {
         let receiver = self.htsim_receiver(frame);
         let old = receiver.has(frame.psn);
-        if !old {
-            receiver.keep(frame.psn);
+        if old {
+            receiver.unanswered_bytes = 0;
+        } else if receiver.keep(frame.psn) && receiver.ahead.is_empty() {
+            receiver.asked = false;
         }
         self.htsim_answer(frame, What::Ack, !old);
     }

@@ -311,6 +311,7 @@ impl<S: Scheme> Part<S> {
             self.htsim_try(flow);
         }
         if had {
+            self.htsim_sender(flow).answered = true;
             return;
         }
         let window = self.htsim_window(flow);
@@ -318,15 +319,12 @@ impl<S: Scheme> Part<S> {
         if !sender.fits(sent.bytes, window) {
             return self.htsim_ask(flow, window.base_rtt);
         }
-        if sender.waits || answered {
-            return;
-        }
+        // It asks the NIC again though it may have sent, or wait for its turn: then it has two turns, and the flow does
+        // not know of the second.
         if self.htsim_request_nic(host, flow) {
             self.htsim_send(flow);
             // The simulator passes a truth value as the size: one byte.
             self.htsim_start_nic(host, 1);
-        } else {
-            self.htsim_sender(flow).waits = true;
         }
     }
 
