@@ -24,6 +24,8 @@ struct Answer {
     selective: Option<Selective>,
     /// The packet that caused it left then, if the reply says so.
     stamp: Option<Time>,
+    /// UDP source port, in which the entropy of its data may come back.
+    port: u16,
 }
 
 impl<S: Scheme> Nic<S> {
@@ -57,8 +59,10 @@ impl<S: Scheme> Nic<S> {
     ) {
         let flow = flow_of(roce.queue_pair);
         // Late ACKs of flows that are over are nothing unusual.
-        let own =
-            |sender: &&mut Sender<S::Rp>| (sender.flow.dst, sender.flow.src_port) == (roce.ends.src, roce.udp_source);
+        let own = |sender: &&mut Sender<S::Rp>| {
+            let same_port = sender.entropies.is_some() || sender.flow.src_port == roce.udp_source;
+            sender.flow.dst == roce.ends.src && same_port
+        };
         let Some(sender) = self.senders.get_mut(&flow).filter(own) else { return };
         let expected = near(roce.psn, sender.requester.seq.una).wrapping_add(u32::from(!nak));
         let stamp = stamp_of(bytes, roce);
@@ -68,7 +72,8 @@ impl<S: Scheme> Nic<S> {
         let selective = roce
             .selective
             .map(|SelectiveAck { psn, received }| Selective { psn: near(psn, sender.requester.seq.una), received });
-        let answer = Answer { expected, nak, ecn: echo.ecn(sender.format.ecn), selective, stamp };
+        let ecn = echo.ecn(sender.format.ecn);
+        let answer = Answer { expected, nak, ecn, selective, stamp, port: roce.udp_source };
         if roce.code != 0
             && let Some(feedback) = scheme.read_content(&content_of(bytes, seen))
         {
@@ -85,7 +90,7 @@ impl<S: Scheme> Nic<S> {
         let acknowledged = unwrap_bytes(tcp.acknowledged.wrapping_sub(1), near_bytes);
         let ecn = if tcp.flags & TCP_ECE != 0 { Ecn::Ce } else { sender.format.ecn };
         let expected = acknowledged.div_ceil(u64::from(sender.requester.seq.stream.mtu_bytes)) as u32;
-        let answer = Answer { expected, nak: false, ecn, selective: None, stamp: None };
+        let answer = Answer { expected, nak: false, ecn, selective: None, stamp: None, port: sender.flow.src_port };
         self.on_answer(sender.flow.id, &answer, None, context);
     }
 
@@ -111,12 +116,13 @@ impl<S: Scheme> Nic<S> {
         let ack = Ack { expected: answer.expected, selective: answer.selective, nak: answer.nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
         sender.sent.forget_before(sender.requester.seq.una);
+        let rtt = now.saturating_since(answer.stamp.unwrap_or(sent_at));
         sender.rp.on_ack(&Acked {
             now,
             bytes: progress.bytes,
             acked_bytes: progress.acked_bytes,
             sent_bytes: progress.sent_bytes,
-            rtt: now.saturating_since(answer.stamp.unwrap_or(sent_at)),
+            rtt,
             ecn: answer.ecn,
             int,
             duplicate: progress.duplicate,
@@ -126,7 +132,9 @@ impl<S: Scheme> Nic<S> {
         });
         if let Some(loss) = progress.lost {
             sender.rp.on_loss(now, loss, progress.lost_bytes);
+            sender.path_lost(now, sender.requester.seq.una, loss);
         }
+        sender.path_answered(now, answer.port, answer.ecn, rtt);
         let seq = &mut sender.requester.seq;
         let drained = progress.bytes > 0 && seq.una == seq.offered;
         while let Some(message) = seq.complete_message(false) {

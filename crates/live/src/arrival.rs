@@ -52,13 +52,14 @@ impl<S: Scheme> Nic<S> {
         let Some(name) = data_of(seen, context.network) else {
             return context.log.ignore("a priority without a class");
         };
-        let id = FlowId::of(&name);
+        let id = context.network.flow_id(&name);
         if !self.receivers.contains_key(&id) {
             self.make_receiver(id, name, schemes, context);
         }
         let multiplier = self.multipliers[usize::from(id.scheme)];
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
         receiver.heard_at = context.now;
+        let before = std::mem::replace(&mut receiver.port, name.src_port);
         let packet = match seen {
             Seen::Roce(roce) => read_roce(bytes, roce, receiver, multiplier),
             Seen::Tcp(tcp) => read_tcp(tcp, receiver),
@@ -71,7 +72,11 @@ impl<S: Scheme> Nic<S> {
         let counts = if receiver.delivered_at.is_none() { &mut receiver.recovery } else { &mut late };
         let taken = receiver.responder.receive(context.now, &packet.arrival, counts);
         if let Some(answer) = taken.earlier {
+            receiver.port = before;
             self.reply(id, &answer, None, schemes, context);
+        }
+        if let Some(receiver) = self.receivers.get_mut(&id) {
+            receiver.port = name.src_port;
         }
         let wire_bytes = frame_bytes(bytes) + context.network.gap_bytes;
         let feedback = self.count(id, &packet, &taken, (wire_bytes, whole), context);
@@ -102,6 +107,7 @@ impl<S: Scheme> Nic<S> {
             recovery: RecoveryRecord::default(),
             due: Time::NEVER,
             heard_at: context.now,
+            port: flow.src_port,
             unwrap: Unwrap::new(self.multipliers[usize::from(id.scheme)]),
         };
         self.numbered.insert(flow.id, id);
@@ -141,8 +147,10 @@ impl<S: Scheme> Nic<S> {
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
         let feedback = if receiver.np.feeds_back_in_acks() { receiver.np.ack_feedback(context.now) } else { None };
         let class = context.network.ack_class(id.dst, receiver.flow.class);
+        let with_entropy = context.network.spraying().is_some_and(|of| of.ack_has_entropy);
+        let src_port = if with_entropy { receiver.port } else { receiver.flow.src_port };
         let body = Body::Reply(Reply {
-            flow: receiver.flow,
+            flow: FlowName { src_port, ..receiver.flow },
             nak: answer.ack.nak,
             expected: answer.ack.expected,
             expected_byte: receiver.responder.seq.delivered_bytes,

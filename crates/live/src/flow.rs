@@ -35,6 +35,7 @@ pub struct Flow {
     pub(crate) in_source: u64,
     pub(crate) spec: FlowSpec,
     pub name: FlowName,
+    pub(crate) id: FlowId,
     pub(crate) start: Time,
     pub(crate) ideal: Span,
     pub(crate) path: Vec<u32>,
@@ -44,10 +45,6 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub fn id(&self) -> FlowId {
-        FlowId::of(&self.name)
-    }
-
     pub fn is_probed(&self) -> bool {
         self.spec.probed
     }

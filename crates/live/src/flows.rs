@@ -3,12 +3,12 @@
 use crate::context::{Context, FlowEvent};
 use crate::flow::Flow;
 use crate::forwarding::tcp_number;
-use crate::network::{FlowId, Network};
+use crate::network::{FlowId, Network, Spraying};
 use crate::nic::Nic;
 use crate::run::{Node, Run};
-use crate::sender::{Sender, Tally};
+use crate::sender::{Entropies, Sender, Tally};
 use crate::wires::Wires;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::pacing::Pacing;
@@ -78,7 +78,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
 
     fn stop_flow(&mut self, source: usize, handle: u32) {
         let Some(&flow) = self.sources[source].handles.get(&handle) else { return };
-        let Some(id) = self.flows.get(&flow).map(Flow::id) else { return };
+        let Some(id) = self.flows.get(&flow).map(|flow| flow.id) else { return };
         if let Some(Node::Host(nic)) = &mut self.nodes[id.dst as usize]
             && let Some(receiver) = nic.receivers.get_mut(&id)
         {
@@ -103,10 +103,13 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let identity = source_state.name.flow(in_source, &spec);
         let name = self.name_flow(number, &spec, ephemeral);
         let network = self.network;
-        let id = FlowId::of(&name);
+        let id = network.flow_id(&name);
         let mut facts = network.facts(&id, identity, start);
         facts.initial_rate = spec.initial_rate.map_or(facts.line_rate, |rate| rate.min(facts.line_rate));
         let slot = usize::from(spec.scheme);
+        facts.spread &= spec.multipath;
+        let choice = |of: Spraying| Entropies::new(&of, of.choice(network.plan.seed, identity));
+        let entropies = network.spraying().filter(|_| facts.spread).map(choice);
         let rp = self.schemes[slot].reaction_point(&facts);
         let (settings, format) = (network.plan.host(spec.src), network.format(&id));
         let (packets, short_bytes) = Stream::packets(spec.size_bytes, settings.mtu_bytes);
@@ -132,6 +135,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             requester,
             pacing: Pacing::new(self.now, line_bps, wire_bytes, facts.bdp_bytes, spec.rate_cap),
             sent: Numbered::default(),
+            entropies,
             size_bytes: spec.size_bytes,
             offered_bytes: spec.offered_bytes.unwrap_or(0),
             header_bytes: network.header_bytes(&id),
@@ -151,6 +155,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             in_source,
             spec,
             name,
+            id,
             start,
             ideal,
             path,
@@ -239,6 +244,22 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         self.sources.iter().filter(|_| failed).flat_map(|source_state| source_state.source.waits_for()).collect()
     }
 
+    /// The paths of the entropies that a flow's packets had, or its one path.
+    fn paths_of(&self, flow: &Flow, used: &BTreeSet<u16>) -> Paths {
+        let port = flow.name.src_port;
+        let path = |entropy: &u16| {
+            let ports = (port.wrapping_add(*entropy), xoff_fabric::traffic::ROCE_PORT);
+            self.network.path(flow.name.src, flow.name.dst, ports)
+        };
+        let mut paths: Vec<Vec<u32>> = used.iter().map(path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        match paths.is_empty() {
+            true => Paths::One(flow.path.clone().into()),
+            false => Paths::of(paths.into_iter().map(Vec::into_boxed_slice).collect()),
+        }
+    }
+
     /// Flows that the end of the run cuts off.
     pub(crate) fn cut_off(&mut self) {
         let mut left: Vec<(u32, u32)> = self.flows.iter().map(|(id, flow)| (flow.number, *id)).collect();
@@ -261,12 +282,13 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let sent = seq.map_or(0, |seq| seq.stream.payload_until(seq.highest));
         self.payload.0 += known.unwrap_or(0);
         self.payload.1 += sent.saturating_sub(known.unwrap_or(0));
-        let tally = sender.map_or(Tally::default(), |sender| sender.tally);
+        let tally = sender.as_ref().map_or(Tally::default(), |sender| sender.tally);
+        let used = sender.and_then(|sender| sender.entropies).map(|entropies| entropies.used);
         let acked_at = ended.filter(|_| complete);
         // Where the receiver is on another machine, its sender knows no more than ACKs say.
         let none = RecoveryRecord::default();
         let (delivered_bytes, delivered_at, marked, recovery) = match &self.nodes[flow.name.dst as usize] {
-            Some(Node::Host(nic)) => nic.receivers.get(&flow.id()).map_or((0, None, 0, none), |receiver| {
+            Some(Node::Host(nic)) => nic.receivers.get(&flow.id).map_or((0, None, 0, none), |receiver| {
                 let delivered_at = receiver.delivered_at.filter(|_| flow.spec.size_bytes.is_some());
                 (receiver.responder.seq.delivered_bytes, delivered_at, receiver.marked, receiver.recovery)
             }),
@@ -297,7 +319,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             notifications: tally.notifications,
             first_notified: tally.first_notified,
             multipath: Multipath::default(),
-            path: Paths::One(flow.path.into()),
+            path: self.paths_of(&flow, &used.unwrap_or_default()),
         });
     }
 }
@@ -332,6 +354,6 @@ fn ideal<Rp>(network: &Network, path: &[u32], sender: &Sender<Rp>) -> Span {
         return Span::ZERO;
     }
     let last = sender.frame_bytes(total - 1) + network.gap_bytes;
-    let full = network.full_frame_bytes(&FlowId::of(&sender.flow)) + network.gap_bytes;
+    let full = network.full_frame_bytes(&network.flow_id(&sender.flow)) + network.gap_bytes;
     timing::ideal_delivery(&network.plan, path, u64::from(total), full, last)
 }

@@ -102,7 +102,7 @@ impl FlowTable {
             self.flows.retain(|_, flow| now.saturating_since(flow.seen_at) < lasts);
             self.tidy_at = self.flows.len() * 2;
         }
-        Some((name.scheme, facts_of(&name, size)))
+        Some((name.scheme, facts_of(&name, size, network)))
     }
 
     pub fn get(&self, flow: u32) -> Option<&Learned> {
@@ -111,10 +111,12 @@ impl FlowTable {
 }
 
 /// What a congestion point is shown of a data packet.
-pub fn facts_of(name: &FlowName, size: u32) -> PacketFacts {
+pub fn facts_of(name: &FlowName, size: u32, network: &Network) -> PacketFacts {
+    // Where senders spray, packets of a flow have many ports.
+    let port = if network.spraying().is_some() { 0 } else { name.src_port };
     PacketFacts {
         flow: name.id,
-        name: mix(u64::from(name.src_port) << 32 | u64::from(name.id)) as u32,
+        name: mix(u64::from(port) << 32 | u64::from(name.id)) as u32,
         ends: ends(name.src, name.dst),
         frame_bytes: size,
         own: true,

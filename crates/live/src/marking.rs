@@ -55,7 +55,7 @@ impl<S: Scheme> Switch<S> {
             }
             return;
         };
-        let facts = facts_of(&name, frame_bytes(&held.bytes));
+        let facts = facts_of(&name, frame_bytes(&held.bytes), context.network);
         self.show_all(egress, class, held, (name.scheme, &facts), Moment::Goes, context);
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use xoff_engine::{LinkRate, Span, Time};
 use xoff_fabric::capture::FlowName;
-use xoff_fabric::plan::{AckClass, NodeKind, Plan, peer};
+use xoff_fabric::forwarding::{PathChoice, PathFacts};
+use xoff_fabric::plan::{AckClass, AckPath, Forwarding, NodeKind, PathRule, Plan, path_choice, peer};
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::scheme::{FlowFacts, Format, Scheme, Transport};
 use xoff_fabric::{domain, extent, pfc, timing};
@@ -31,6 +32,7 @@ pub struct FlowId {
     /// The sending and the receiving host, by node.
     pub src: u32,
     pub dst: u32,
+    /// Zero where senders spray: every packet has another.
     pub port: u16,
     /// The queue pair; zero for TCP.
     pub queue_pair: u32,
@@ -38,16 +40,23 @@ pub struct FlowId {
     pub scheme: u8,
 }
 
+/// How senders choose a path for each packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Spraying {
+    rule: PathRule,
+    /// Entropies to choose from.
+    pub paths: u16,
+    /// ACKs come with the entropy of their data.
+    pub ack_has_entropy: bool,
+}
+
 /// Tables of flows are gone through when they have grown past this, and have doubled since.
 pub const TIDY_FROM: usize = 1024;
 
-impl FlowId {
-    pub fn of(name: &FlowName) -> FlowId {
-        let queue_pair = match name.transport {
-            Transport::Roce => queue_pair(name),
-            Transport::Tcp => 0,
-        };
-        FlowId { src: name.src, dst: name.dst, port: name.src_port, queue_pair, scheme: name.scheme }
+impl Spraying {
+    /// The choice of one flow.
+    pub fn choice(&self, seed: u64, flow: u64) -> Box<dyn PathChoice> {
+        path_choice(self.rule, &PathFacts { seed, flow, shared: None })
     }
 }
 
@@ -118,6 +127,22 @@ impl Network {
         path.get(1).copied().filter(|_| found)
     }
 
+    pub fn flow_id(&self, name: &FlowName) -> FlowId {
+        let (queue_pair, port) = match name.transport {
+            Transport::Roce if self.spraying().is_some() => (queue_pair(name), 0),
+            Transport::Roce => (queue_pair(name), name.src_port),
+            Transport::Tcp => (0, name.src_port),
+        };
+        FlowId { src: name.src, dst: name.dst, port, queue_pair, scheme: name.scheme }
+    }
+
+    /// What senders choose from, if each packet may take another path.
+    pub fn spraying(&self) -> Option<Spraying> {
+        let Forwarding { paths, choice, .. } = self.plan.model.forwarding;
+        let ack_has_entropy = self.plan.ack_path == AckPath::Entropy;
+        (paths > 1).then_some(Spraying { rule: choice, paths, ack_has_entropy })
+    }
+
     /// Whether somewhere two ways are equally short, so that a hash decides.
     pub fn has_choices(&self) -> bool {
         let nodes = 0..self.plan.nodes.len() as u32;
@@ -178,7 +203,11 @@ impl Network {
         let FlowId { src, dst, port, .. } = *flow;
         let path = self.path(src, dst, (port, xoff_fabric::traffic::ROCE_PORT));
         let exchange = self.exchange(flow);
-        let base_rtt = timing::base_rtt(&self.plan, &path, exchange);
+        let spread = self.spraying().is_some() && path.len() > 2;
+        let base_rtt = match spread {
+            true => timing::longest_base_rtt(&self.plan, &self.routes.hops_between(src, dst), exchange),
+            false => timing::base_rtt(&self.plan, &path, exchange),
+        };
         let line_rate = self.plan.direction(self.host_port(src)).rate;
         let bdp_bytes = match self.plan.host(src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
@@ -201,7 +230,7 @@ impl Network {
             hops: path.len().saturating_sub(1) as u8,
             ack_delay: self.plan.host(dst).ack_delay,
             inter_domain: domain::inter_domain(&self.plan, &path, exchange),
-            spread: false,
+            spread,
             // Live switches do not trim.
             trims: false,
         }

@@ -293,8 +293,11 @@ impl<S: Scheme> Nic<S> {
         let (mut bytes, mut lost) = (0, false);
         while sender.requester.seq.deadline <= now {
             let timed_out = sender.requester.on_timeout(now);
-            lost |= timed_out.is_some();
-            bytes += timed_out.map_or(0, |packet| packet.bytes);
+            if let Some(packet) = timed_out {
+                sender.path_lost(now, packet.psn, Loss::Timeout);
+                bytes += packet.bytes;
+                lost = true;
+            }
         }
         if lost {
             sender.rp.on_loss(now, Loss::Timeout, bytes);

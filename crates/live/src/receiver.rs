@@ -24,6 +24,8 @@ pub struct Receiver<Np> {
     /// The timer event that counts.
     pub due: Time,
     pub heard_at: Time,
+    /// UDP source port of the packet received last.
+    pub port: u16,
     /// Makes telemetry whole.
     pub unwrap: Unwrap,
 }

@@ -104,7 +104,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let (delivered_bytes, marked) = match &self.nodes[flow.name.dst as usize] {
             Some(Node::Host(far)) => far
                 .receivers
-                .get(&flow.id())
+                .get(&flow.id)
                 .map_or((0, 0), |receiver| (receiver.responder.seq.delivered_bytes, receiver.marked)),
             _ => (sender.payload_until(sender.requester.seq.una), 0),
         };

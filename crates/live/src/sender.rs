@@ -1,10 +1,13 @@
 //! Sending end of a flow: its transport, its pacing and what its record counts.
 
+use crate::network::Spraying;
+use std::collections::BTreeSet;
 use xoff_engine::{Numbered, Span, Time};
 use xoff_fabric::capture::{Body, Data, FlowName, Marked};
+use xoff_fabric::forwarding::PathChoice;
 use xoff_fabric::pacing::Pacing;
-use xoff_fabric::packet::IntStack;
-use xoff_fabric::scheme::Format;
+use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::scheme::{Format, Loss};
 use xoff_fabric::transport::messages::Cut;
 use xoff_fabric::transport::{Outgoing, Requester};
 use xoff_wire::Unwrap;
@@ -20,6 +23,8 @@ pub struct Sender<Rp> {
     pub pacing: Pacing,
     /// Departures of packets that are not acknowledged: not every ACK carries one back.
     pub sent: Numbered<SentPacket>,
+    /// Where every packet may take another path.
+    pub entropies: Option<Entropies>,
     /// Payload of the whole flow; `None` is endless, or messages.
     pub size_bytes: Option<u64>,
     pub offered_bytes: u64,
@@ -43,6 +48,36 @@ pub struct SentPacket {
     /// Time of its last transmission.
     pub sent_at: Time,
     pub resent: bool,
+    /// The path that it took, by number.
+    pub path: u16,
+}
+
+/// Chooses the path of each packet: its number is added to the flow's UDP source port, which switches hash.
+pub struct Entropies {
+    choice: Box<dyn PathChoice>,
+    paths: u16,
+    /// ACKs come with the entropy of their data.
+    in_acks: bool,
+    /// Those that were chosen so far.
+    pub used: BTreeSet<u16>,
+}
+
+impl std::fmt::Debug for Entropies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entropies").field("paths", &self.paths).field("used", &self.used).finish_non_exhaustive()
+    }
+}
+
+impl Entropies {
+    pub fn new(of: &Spraying, choice: Box<dyn PathChoice>) -> Entropies {
+        Entropies { choice, paths: of.paths, in_acks: of.ack_has_entropy, used: BTreeSet::new() }
+    }
+
+    fn pick(&mut self, now: Time, psn: u32) -> u16 {
+        let path = self.choice.pick(now, psn, self.paths);
+        self.used.insert(path);
+        path
+    }
 }
 
 /// What a sender counts.
@@ -59,8 +94,24 @@ pub struct Tally {
 impl<Rp> Sender<Rp> {
     pub fn next(&mut self, now: Time) -> Outgoing {
         let outgoing = self.requester.next(now);
-        self.sent.set(outgoing.psn, SentPacket { sent_at: now, resent: outgoing.resent });
+        let path = self.entropies.as_mut().map_or(0, |entropies| entropies.pick(now, outgoing.psn));
+        self.sent.set(outgoing.psn, SentPacket { sent_at: now, resent: outgoing.resent, path });
         outgoing
+    }
+
+    /// An ACK or NAK came with this UDP source port.
+    pub fn path_answered(&mut self, now: Time, port: u16, ecn: Ecn, rtt: Span) {
+        let path = port.wrapping_sub(self.flow.src_port);
+        if let Some(entropies) = self.entropies.as_mut().filter(|of| of.in_acks && path < of.paths) {
+            entropies.choice.on_ack(now, path, ecn, rtt);
+        }
+    }
+
+    /// A packet counts as lost.
+    pub fn path_lost(&mut self, now: Time, psn: u32, loss: Loss) {
+        if let (Some(entropies), Some(sent)) = (&mut self.entropies, self.sent.get(psn)) {
+            entropies.choice.on_loss(now, sent.path, loss);
+        }
     }
 
     pub fn payload_until(&self, packets: u32) -> u64 {
@@ -85,8 +136,9 @@ impl<Rp> Sender<Rp> {
         let message = seq.stream.messages.as_ref().and_then(|messages| messages.of(psn));
         let begin = message.map_or(0, |message| message.begin.packets);
         let offset_bytes = self.payload_until(psn);
+        let path = self.sent.get(psn).map_or(0, |sent| sent.path);
         Body::Data(Data {
-            flow: self.flow,
+            flow: FlowName { src_port: self.flow.src_port.wrapping_add(path), ..self.flow },
             psn,
             begin,
             total: message.map(|message| message.end.packets).or((seq.total != u32::MAX).then_some(seq.total)),

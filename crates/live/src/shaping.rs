@@ -8,7 +8,6 @@ use crate::agenda::Event;
 use crate::context::Context;
 use crate::egress::{QueuedFrame, frame_bytes};
 use crate::forwarding::{data_of, flow_of};
-use crate::network::FlowId;
 use crate::shaper::Shaped;
 use crate::switch::Switch;
 use std::collections::VecDeque;
@@ -27,7 +26,7 @@ impl<S: Scheme> Switch<S> {
         if self.shapers.flows.contains_key(&name.id) {
             return true;
         }
-        let flow = FlowId::of(&name);
+        let flow = context.network.flow_id(&name);
         let facts = context.network.facts(&flow, u64::from(name.id), context.now);
         let Some(machine) = schemes[usize::from(name.scheme)].transit(&facts) else { return false };
         let shaped = Shaped {

@@ -5,8 +5,8 @@ use crate::network::Network;
 use xoff_engine::TimeResolution;
 use xoff_fabric::domain;
 use xoff_fabric::plan::{
-    AckPath, BaseRtt, Ecmp, Forwarding, Hash, NicScheduler, NodeKind, Plan, Random, Recovery, ResumeAt, Signalling,
-    Ties,
+    AckPath, BaseRtt, Ecmp, Forwarding, Hash, NicScheduler, NodeKind, PathMap, PathRule, Plan, Random, Recovery,
+    ResumeAt, Signalling, Ties,
 };
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
@@ -84,11 +84,7 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         "there are equal paths, and switches can choose only by what headers say",
         "`--set model.ecmp=murmur3`, for the simulation too",
     );
-    object(
-        plan.model.forwarding != Forwarding::default() || plan.model.hash != Hash::default(),
-        "`[routing]`: switches here hash the five-tuple, and senders choose no path",
-        "leave it out",
-    );
+    spraying(plan, schemes, object);
     object(
         choices && plan.ack_path == AckPath::Symmetric,
         "there are equal paths, and ACKs cannot be made to go back by the one of their data",
@@ -127,6 +123,32 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         shapes && has_several_gateways(plan),
         "a domain with several gateways: each software gateway sees only what passes by it",
         "give it one",
+    );
+}
+
+/// Senders may choose paths by the UDP source port, and switches hash it.
+fn spraying<S: Scheme>(plan: &Plan, schemes: &[S], object: &mut impl FnMut(bool, &str, &str)) {
+    let Forwarding { path_map, choice, next_hop, edge, paths } = plan.model.forwarding;
+    object(
+        next_hop.is_some() || edge.is_some() || plan.model.hash != Hash::default(),
+        "`[routing]` by which switches choose, or hash something else: switches here hash the five-tuple",
+        "leave it out, or let senders choose: `--set routing.mode=spray`",
+    );
+    object(
+        paths > 1 && path_map == PathMap::Path,
+        "`routing.entropy_map = \"path\"`: switches here hash entropies",
+        "leave it out",
+    );
+    let asks_acks = !matches!(choice, PathRule::Pinned | PathRule::Spray | PathRule::Oblivious);
+    object(
+        asks_acks && plan.ack_path != AckPath::Entropy,
+        "paths that are chosen by what ACKs say: an ACK names its path by its own UDP source port alone",
+        "`--set host.ack_path=entropy`, for the simulation too",
+    );
+    object(
+        paths > 1 && schemes.iter().any(|scheme| scheme.format().transport == Transport::Tcp),
+        "TCP on several paths: its flows are known by their ports",
+        "leave `[routing]` out",
     );
 }
 

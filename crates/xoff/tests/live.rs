@@ -5,6 +5,7 @@ mod common;
 
 use common::{Bench, changed, entries, stderr};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -174,6 +175,88 @@ fn tshark_finds_no_frame_malformed() {
     assert!(tshark("infiniband").lines().count() > all / 2);
 }
 
+/// One flow over four spines, by 64 entropies, with a receiver that takes packets in any order.
+const SPRAYED: &str = r#"name = "sprayed-live"
+[run]
+stop = "4ms"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 4
+hosts_per_leaf = 1
+host_rate = "10Gbps"
+[routing]
+mode = "spray"
+entropies = 64
+[model]
+ecmp = "murmur3"
+[host]
+recovery = "sack"
+[switch]
+buffer = "1MB"
+[[class]]
+name = "data"
+priority = 3
+lossless = false
+queue_limit = "100KB"
+[[class]]
+name = "control"
+priority = 6
+lossless = false
+control = true
+[scheme]
+name = "nscc"
+[[traffic]]
+kind = "flows"
+flow = [{ src = "h0", dst = "h1", size = "200KB" }]
+[[capture]]
+name = "all"
+ports = "*->*"
+[output]
+figures = false
+"#;
+
+/// A sender draws the UDP source port of each packet, and switches hash it.
+#[test]
+fn senders_choose_paths_by_the_source_port() {
+    let _others = beside_others();
+    let (Some(bench), Some(tshark)) = (bench(), found(tshark())) else { return };
+    bench.write("sprayed.toml", SPRAYED);
+    let reps = ["--set", "routing.mode=reps", "--set", "host.ack_path=entropy"];
+    for (name, sets, of_acks) in [("spray", &[][..], 1), ("reps", &reps[..], 10)] {
+        bench.ok(&[&["live", "sprayed.toml", "--out", name, "--quiet"][..], &K, sets].concat());
+        let run = json(&bench, &format!("{name}/run.json"));
+        assert_eq!(
+            (&run["flows_completed"], &run["drops"], &run["timeouts"]),
+            (&1.into(), &0.into(), &0.into()),
+            "{run}"
+        );
+        assert_eq!(run["live_timing"]["ignored"], Value::Array(Vec::new()), "{run}");
+        let file = bench.path.join(format!("{name}/captures/all.pcapng"));
+        let ports = |filter: &str| {
+            let mut command = Command::new(tshark);
+            command.arg("-r").arg(&file).args(["-Y", filter, "-T", "fields", "-e", "frame.interface_name"]);
+            let output = command.args(["-e", "udp.srcport"]).output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            let text = String::from_utf8(output.stdout).unwrap();
+            let row = |line: &str| line.split_once('\t').map(|(link, port)| (link.to_owned(), port.parse().unwrap()));
+            text.lines().filter_map(row).collect::<Vec<(String, u16)>>()
+        };
+        let data = ports("infiniband.bth.opcode != 17 && frame.interface_name matches \"leaf0->spine\"");
+        assert!(data.len() >= 200, "{} packets", data.len());
+        let links: BTreeSet<&str> = data.iter().map(|(link, _)| link.as_str()).collect();
+        assert_eq!(links.len(), 4, "{links:?}");
+        let by_port: BTreeMap<u16, &str> = data.iter().map(|(link, port)| (*port, link.as_str())).collect();
+        assert!(data.iter().all(|(link, port)| by_port[port] == link), "a switch hashes ports and nothing else");
+        let (first, last) = (by_port.keys().min().unwrap(), by_port.keys().max().unwrap());
+        assert!(by_port.len() >= 40 && last - first < 64, "{by_port:?}");
+        let acks = ports("infiniband.bth.opcode == 17 && frame.interface_name matches \"h1->\"");
+        let acked: BTreeSet<u16> = acks.iter().map(|(_, port)| *port).collect();
+        assert!(acked.len() >= of_acks && acked.is_subset(&by_port.keys().copied().collect()), "{acked:?}");
+        assert!(of_acks > 1 || acked.len() == 1, "{acked:?}");
+    }
+}
+
 #[test]
 fn a_command_in_a_namespace_sees_frames() {
     let _others = beside_others();
@@ -223,9 +306,10 @@ fn what_makes_no_sense_is_refused() {
     let reads =
         "[[traffic]]\nkind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h1\"\nunit = \"10KB\"\nblocks = 2\n";
     bench.write("reacts.toml", SMALL.to_owned() + reads);
+    bench.write("sprayed.toml", SPRAYED);
     let wall = ["--clock", "realtime", "--dilation", "1000"];
     let attach = |node: &'static str| [&["s.toml", "--attach", "lo", "--as", node][..], &wall].concat();
-    let cases: [(Vec<&str>, &[&str]); 13] = [
+    let cases: [(Vec<&str>, &[&str]); 16] = [
         (vec!["s.toml", "--nice", "30"], &["30 is not in -20..=19"]),
         (vec!["s.toml", "--nice", "-5", "--no-nice"], &["cannot be used with"]),
         (vec!["s.toml", "--wait", "5s"], &["--attach"]),
@@ -245,6 +329,12 @@ fn what_makes_no_sense_is_refused() {
         ),
         ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
         (vec!["s.toml", "--set", "model.event_order=insertion"], &["model.event_order", "leave it out"]),
+        (
+            vec!["sprayed.toml", "--set", "routing={mode=\"adaptive\"}"],
+            &["switches here hash the five-tuple", "routing.mode=spray"],
+        ),
+        (vec!["sprayed.toml", "--set", "routing.entropy_map=path"], &["switches here hash entropies"]),
+        (vec!["sprayed.toml", "--set", "routing.mode=reps"], &["by its own UDP source port", "host.ack_path=entropy"]),
     ];
     for (args, words) in cases {
         let output = bench.xoff(&[&["live"][..], &args].concat());

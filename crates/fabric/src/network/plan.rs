@@ -6,7 +6,7 @@
 pub use crate::buffer::{ActiveSettings, Counting, Rule, Unscheduled};
 pub use crate::network::edge_routing::{ConWeaveSettings, CongaSettings, EdgeRouting};
 pub use crate::network::forwarding::{
-    AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie,
+    AdaptiveSettings, DrillSettings, Forwarding, NextHopRule, PathMap, PathRule, PlbSettings, Tie, path_choice,
 };
 pub use crate::network::probe::{Probe, ProbeTarget};
 pub use crate::network::recovery::{Irn, Recovery, Sack};

@@ -65,6 +65,11 @@ impl Forwarding {
     }
 }
 
+/// The path choice of one flow whose sender is not a simulated one.
+pub fn path_choice(rule: PathRule, facts: &PathFacts) -> Box<dyn PathChoice> {
+    Box::new(rule.machine(facts))
+}
+
 /// How the path of a flow follows from its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathMap {
