@@ -62,6 +62,18 @@ impl Estimate {
         Some(Estimate { mean: median, half_width: half_width.filter(|half| half.is_finite()), count })
     }
 
+    /// How many of the values are one, others being zero, with the farther end of Wilson's 95 % interval: what happened in no
+    /// run of sixteen may still happen in one of six. `None` without any value that is a number.
+    pub fn of_share(values: &[f64]) -> Option<Estimate> {
+        const Z: f64 = 1.96;
+        let Estimate { mean, count, .. } = Estimate::of(values)?;
+        let n = count as f64;
+        let scale = 1.0 + Z * Z / n;
+        let centre = (mean + Z * Z / (2.0 * n)) / scale;
+        let half = Z * (mean * (1.0 - mean) / n + (Z / (2.0 * n)).powi(2)).max(0.0).sqrt() / scale;
+        Some(Estimate { mean, half_width: Some((centre - mean).abs() + half), count })
+    }
+
     /// `12.3 ± 0.4 us`, the interval in the mean's digits and unit; without it where seeds change nothing.
     pub fn text(&self, show: fn(f64) -> String) -> String {
         self.half_width.map_or_else(|| show(self.mean), |half| plus_minus(self.mean, half, show))
@@ -71,6 +83,18 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Wilson's interval of 0 in 16 ends at 0.194, that of 10 in 16 goes from 0.386 to 0.815.
+    #[test]
+    fn shares_of_few_runs_are_uncertain() {
+        let share = |ones: usize| Estimate::of_share(&[vec![1.0; ones], vec![0.0; 16 - ones]].concat()).unwrap();
+        for (ones, mean, half) in [(0, 0.0, 0.194), (10, 0.625, 0.239), (16, 1.0, 0.194)] {
+            let Estimate { mean: found, half_width, count } = share(ones);
+            assert_eq!((found, count), (mean, 16));
+            assert!((half_width.unwrap() - half).abs() < 5e-4, "{ones}: {half_width:?}");
+        }
+        assert_eq!(Estimate::of_share(&[f64::NAN]), None);
+    }
 
     #[test]
     fn the_jackknife_of_a_mean_is_its_interval() {

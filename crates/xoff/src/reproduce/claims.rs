@@ -47,10 +47,12 @@ pub enum OverSeeds {
     Sum,
     /// Where a single seed would decide the mean.
     Median,
+    /// In how many of all runs something happened: each seed has 0 or 1.
+    Share,
 }
 
-const OVER_SEEDS: [(&str, OverSeeds); 3] =
-    [("mean", OverSeeds::Mean), ("sum", OverSeeds::Sum), ("median", OverSeeds::Median)];
+const OVER_SEEDS: [(&str, OverSeeds); 4] =
+    [("mean", OverSeeds::Mean), ("sum", OverSeeds::Sum), ("median", OverSeeds::Median), ("share", OverSeeds::Share)];
 
 const SCALES: [(&str, Scale); 3] = [("quick", Scale::Quick), ("standard", Scale::Standard), ("full", Scale::Full)];
 

@@ -102,7 +102,8 @@ fn clauses(claim: &Claim, data: &Arc<Data>, by: By) -> Result<Option<Clauses>, D
         found.values = match claim.over_seeds {
             OverSeeds::Mean => with_intervals(&each, means),
             OverSeeds::Sum => together(&scope, text, means),
-            OverSeeds::Median => medians(&each, means),
+            OverSeeds::Median => each_over_seeds(&each, means, Estimate::of_median),
+            OverSeeds::Share => each_over_seeds(&each, means, Estimate::of_share),
         };
     }
     let mut direction = None;
@@ -133,7 +134,7 @@ fn clauses(claim: &Claim, data: &Arc<Data>, by: By) -> Result<Option<Clauses>, D
         }
         (None, ..) => Answer::of(is_true),
     });
-    found.seeds = seeds.filter(|_| claim.over_seeds != OverSeeds::Sum);
+    found.seeds = seeds.filter(|_| !matches!(claim.over_seeds, OverSeeds::Sum | OverSeeds::Share));
     Ok(Some(found))
 }
 
@@ -259,13 +260,17 @@ fn together(scope: &Scope, text: &Text, whole: Vec<f64>) -> Vec<Estimate> {
     whole.iter().enumerate().map(|(index, &mean)| Estimate { count, ..Estimate::of_all(mean, &of(index)) }).collect()
 }
 
-/// The median over seeds of each number.
-fn medians(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
-    let median = |(index, &mean): (usize, &f64)| {
+/// The median over seeds of each number, or the share of seeds.
+fn each_over_seeds(
+    each: &[Option<Vec<f64>>],
+    means: Vec<f64>,
+    estimate: fn(&[f64]) -> Option<Estimate>,
+) -> Vec<Estimate> {
+    let of_number = |(index, &mean): (usize, &f64)| {
         let of = over_seeds(each, index, means.len());
-        Estimate::of_median(&of).unwrap_or(Estimate { mean, half_width: None, count: each.len().max(1) })
+        estimate(&of).unwrap_or(Estimate { mean, half_width: None, count: each.len().max(1) })
     };
-    means.iter().enumerate().map(median).collect()
+    means.iter().enumerate().map(of_number).collect()
 }
 
 /// `52.1 ± 3.0 %`; several are separated by commas, many shown as a range.

@@ -35,7 +35,9 @@ fn range_text(claim: &ClaimResult) -> String {
 
 /// A number without trailing zeros.
 fn plain(value: f64) -> String {
-    if value.fract() == 0.0 || value.abs() < 1.0 { value.to_string() } else { brief(value) }
+    // What is written in decimals is not always so in binary.
+    let small = || ((value * 1e9).round() / 1e9).to_string();
+    if value.fract() == 0.0 || value.abs() < 1.0 { small() } else { brief(value) }
 }
 
 /// In how many seeds the clauses of a claim hold: `4 of 5`, or `5 of 5, 3 in range` where the two differ; empty where
