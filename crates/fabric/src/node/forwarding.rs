@@ -29,6 +29,30 @@ pub(crate) struct Forwarder {
     pub candidates: Vec<Candidate>,
     /// Where edges choose paths.
     pub edge: Option<Box<EdgeState>>,
+    pub recent_hops: RecentHops,
+}
+
+/// Hops of flows with several paths that were noted not long ago: most packets find theirs here and need no search.
+#[derive(Default)]
+pub(crate) struct RecentHops {
+    /// Number of a flow, which no other flow ever has, and the two ports of a hop; each hop has one place, which others
+    /// may take.
+    places: Vec<(u32, PortId, PortId)>,
+}
+
+impl RecentHops {
+    const BITS: u32 = 12;
+
+    /// Keeps a hop. Whether it was not there: then it may be the flow's first of it.
+    #[inline]
+    pub fn insert(&mut self, flow: u32, ingress: PortId, egress: PortId) -> bool {
+        if self.places.is_empty() {
+            self.places = vec![(u32::MAX, PortId::NONE, PortId::NONE); 1 << RecentHops::BITS];
+        }
+        let mixed = (flow ^ egress.get() << 12 ^ ingress.get() << 20).wrapping_mul(0x9e37_79b1);
+        let hop = (flow, ingress, egress);
+        std::mem::replace(&mut self.places[(mixed >> (32 - RecentHops::BITS)) as usize], hop) != hop
+    }
 }
 
 impl Forwarder {

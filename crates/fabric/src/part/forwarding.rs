@@ -151,9 +151,12 @@ impl<S: Scheme> Part<S> {
         if packet.flags & TRANSIT != 0 {
             return self.in_transit(ingress, egress, packet);
         }
-        if packet.kind == Kind::Data {
+        let flow = packet.flow;
+        if packet.kind == Kind::Data
+            && self.paths.forwarding.recent_hops.insert(self.flows.entries[flow].id, ingress, egress)
+        {
             let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
-            self.flows.route_storage[packet.flow].note_hop(hop, self.now);
+            self.flows.route_storage[flow].note_hop(hop, self.now);
         }
         if packet.kind == Kind::Edge && self.links.ports[egress].has(TO_HOST) {
             self.take_edge_message(egress, packet);
