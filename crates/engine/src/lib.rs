@@ -19,6 +19,7 @@ pub mod ring;
 pub mod rng;
 pub mod shared_random;
 pub mod slab;
+mod sorting;
 pub mod table;
 mod ties;
 pub mod units;

@@ -6,6 +6,7 @@
 //! that of [`Key`], a function of the event alone.
 
 use crate::event::{Event, Key};
+use crate::sorting::{self, sorted};
 use crate::ties::Ties;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +22,7 @@ struct Chunk {
     events: [Event; IN_CHUNK],
 }
 
-const IN_CHUNK: usize = 7;
+const IN_CHUNK: usize = sorting::MOST;
 const _: () = assert!(size_of::<Chunk>() == 128, "a chunk is two cache lines");
 
 const NIL: u32 = u32::MAX;
@@ -542,44 +543,6 @@ impl Chunk {
     }
 }
 
-/// By number of keys: the exchanges that sort them, as few as there can be.
-const NETWORKS: [&[(usize, usize)]; IN_CHUNK + 1] = [
-    &[],
-    &[],
-    &[(0, 1)],
-    &[(0, 2), (0, 1), (1, 2)],
-    &[(0, 2), (1, 3), (0, 1), (2, 3), (1, 2)],
-    &[(0, 3), (1, 4), (0, 2), (1, 3), (0, 1), (2, 4), (1, 2), (3, 4), (2, 3)],
-    &[(0, 5), (1, 3), (2, 4), (1, 2), (3, 4), (0, 3), (2, 5), (0, 1), (2, 3), (4, 5), (1, 2), (3, 4)],
-    &[
-        (0, 6),
-        (2, 3),
-        (4, 5),
-        (0, 2),
-        (1, 4),
-        (3, 6),
-        (0, 1),
-        (2, 5),
-        (3, 4),
-        (1, 2),
-        (4, 6),
-        (2, 3),
-        (4, 5),
-        (1, 2),
-        (3, 4),
-        (5, 6),
-    ],
-];
-
-/// Sorts keys in a network of exchanges, which has no branches: the largest first.
-#[inline(always)]
-fn sorted<const N: usize>(mut keys: [u32; N]) -> [u32; N] {
-    for &(i, j) in NETWORKS[N] {
-        (keys[i], keys[j]) = (keys[i].max(keys[j]), keys[i].min(keys[j]));
-    }
-    keys
-}
-
 /// How many have the time of the one before.
 #[inline(always)]
 fn ties(events: &[Event]) -> u32 {
@@ -664,24 +627,6 @@ mod tests {
             }
             assert_eq!(queue.len(), heap.len());
         }
-    }
-
-    /// A network sorts any keys if it sorts all of zeros and ones.
-    #[test]
-    fn networks_sort() {
-        fn of<const N: usize>() {
-            for bits in 0..1u32 << N {
-                let keys: [u32; N] = std::array::from_fn(|i| bits >> i & 1);
-                assert!(sorted(keys).is_sorted_by(|a, b| a >= b), "{keys:?}");
-            }
-        }
-        of::<1>();
-        of::<2>();
-        of::<3>();
-        of::<4>();
-        of::<5>();
-        of::<6>();
-        of::<7>();
     }
 
     #[test]
