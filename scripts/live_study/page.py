@@ -16,13 +16,13 @@ INTRODUCTION = """# Live runs: results
 *Written by `scripts/live` from the run directories; no number is typed. [live.md](live.md) says what a live run is.*
 
 Frames went through the Linux kernel between software NICs and switches, and every decision was taken from received \
-bytes. **k** divides rates and multiplies times, **slip** is the part of the time in which the clock stood still \
+bytes. **k** divides rates and multiplies times, **frozen** is the part of the time in which the clock stood still \
 because the machine was late. Above 2 % a run counts as too slow, and is marked (!). All times and rates are the \
 scenario's own. *Simulated* is the same scenario by `xoff run`."""
 
 
 def reality(runs):
-    """k and slip of live runs; (!) where the machine was too slow, (?) where another check failed."""
+    """k and frozen share of live runs; (!) where the machine was too slow, (?) where another check failed."""
     scales = sorted({run["live_timing"]["time_dilation_factor"] for run in runs})
     slip = max(run["live_timing"]["slip"]["share"] for run in runs)
     marks = "" if all(map(kept_up, runs)) else " (!)"
@@ -68,7 +68,7 @@ def verdicts(bench):
         facts = reality(verdict.runs) if verdict.runs else ["", ""]
         rows.append([claim["id"], claim["says"], paper, verdict.simulated, verdict.live, verdict.word, verdict.accepted,
                      *facts])
-    head = ["", "claim", "paper", "simulated", "live", "verdict", "accepted", "k", "slip"]
+    head = ["", "claim", "paper", "simulated", "live", "verdict", "accepted", "k", "frozen"]
     return ["## Claims about testbeds", table(head, rows)]
 
 
@@ -83,7 +83,7 @@ def fig11(bench):
     paper = said(bench, "pcn-c049", "pcn-c053") + " QCN, DCQCN and TIMELY were only simulated there."
     images = [f"![{title}]({FIGURES}/{name}.svg)" for name, title, _ in FIG11_FIGURES] if found else []
     text = f"{paper} Live / simulated:"
-    head = ["scheme", *names.values(), "k", "slip"]
+    head = ["scheme", *names.values(), "k", "frozen"]
     return ["## PCN's testbed (Fig. 11a)", text, filled(head, rows), *images]
 
 
@@ -102,12 +102,12 @@ def draw(bench, docs):
 
 def fig17(bench):
     rows = []
-    for case, live, simulated in judge.pairs(bench, plan.fig17(bench)):
+    for case, live, simulated in judge.pairs(bench, plan.fig17(bench) + plan.fig17_others(bench)):
         flows = case.name.rpartition("-")[2]
         values = [beside(measure(live, name), measure(simulated, name))
                   for name in ("queue", "throughput", "pauses", "jain")]
         rows.append([flows, case.label, *values, *reality([live])])
-    head = ["flows", "scheme", "mean queue, KB", "throughput, Gb/s", "PAUSE frames, 1/s", "Jain's index", "k", "slip"]
+    head = ["flows", "scheme", "mean queue, KB", "throughput, Gb/s", "PAUSE frames, 1/s", "Jain's index", "k", "frozen"]
     text = said(bench, "pcn-c112", "pcn-c113") + " Live / simulated:"
     return ["## PCN's testbed with more flows (Fig. 17)", text, filled(head, rows)]
 
@@ -121,7 +121,7 @@ def fig16(bench):
             sides = [[measure(run[side], f"{name}.mean") * 1000 for run in runs] for side in (0, 1)]
             rows.append([label, title, *map(estimate, sides), distance(*map(mean, sides)), len(runs),
                          *reality([live for live, _ in runs])])
-    head = ["scheme", "flows", "live, us", "simulated, us", "distance", "seeds", "k", "slip"]
+    head = ["scheme", "flows", "live, us", "simulated, us", "distance", "seeds", "k", "frozen"]
     text = said(bench, "mlcc-c056", "mlcc-c057") + " Mean completion times:"
     return ["## MLCC's testbed (Fig. 16)", text, filled(head, rows)]
 
@@ -153,7 +153,7 @@ def victim(bench):
             refused.append(f"- `{case.label}` does not run live: {why.splitlines()[0].removeprefix('error: ')}.")
     rows = [victim_row(*found) for found in judge.pairs(bench, plan.victim(bench))]
     head = ["scheme", "before", "during", "cut to", "after", "left alone", "back after, ms", "PAUSE frames", "k",
-            "slip"]
+            "frozen"]
     words = ("What the victim F0 had, in Gb/s: before the burst, while it lasted, and after. *cut to* is the lowest "
              "rate that the scheme itself allowed it during the burst, headers included. F0 crosses no congested port: "
              "a scheme *leaves it alone* if that is no less than what it had before. Live / simulated:")
@@ -173,7 +173,7 @@ def near(bench):
             within = abs(mean(live) - value) <= NEAR_PERCENT / 100 * value
             rows.append([case.label, title, estimate(live), brief(value), distance(mean(live), value),
                          "yes" if within else "**no**", len(runs), *reality(runs)])
-    head = ["scenario", "number", "live", "simulated", "distance", f"within {NEAR_PERCENT} %", "runs", "k", "slip"]
+    head = ["scenario", "number", "live", "simulated", "distance", f"within {NEAR_PERCENT} %", "runs", "k", "frozen"]
     return ["## How near to the simulation", "Several live runs of each, under DCQCN:", filled(head, rows)]
 
 

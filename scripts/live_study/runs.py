@@ -129,7 +129,7 @@ class Bench:
             raise Refused(f"{case.name} left nothing (exit code {done.returncode}){hint}\n{done.stderr}")
         reality = summary(staging)["live_timing"]
         staging.rename(folder / f"{repeat}-k{reality['time_dilation_factor']:g}")
-        print(f"   k = {reality['time_dilation_factor']:g}, slip {reality['slip']['share']:.2%}, "
+        print(f"   k = {reality['time_dilation_factor']:g}, frozen {reality['slip']['share']:.2%}, "
               f"{reality['wall_seconds']:.0f} s", flush=True)
         return True
 
