@@ -55,7 +55,9 @@ def machine(bench, cases):
     names = {summary(path)["live_timing"]["machine"] for case in cases for path in bench.live(case)}
     version = bench.xoff("--version").stdout.strip()
     done = sum(1 for case in cases if bench.simulation(case) or bench.refusal(case))
-    missing = "" if done == len(cases) else f" **Not complete: {done} of {len(cases)} cases have run.**"
+    asked = [case for part in plan.PARTS if part not in plan.EXTRA for case in plan.PARTS[part](bench)]
+    open_ = sum(1 for case in asked if not (bench.simulation(case) or bench.refusal(case)))
+    missing = f" **Not complete: {done} of {len(cases)} cases have run.**" if open_ else ""
     return f"Machine: {'; '.join(sorted(names)) or 'none yet'}. Program: {version}.{missing}"
 
 
@@ -108,7 +110,8 @@ def fig17(bench):
                   for name in ("queue", "throughput", "pauses", "jain")]
         rows.append([flows, case.label, *values, *reality([live])])
     head = ["flows", "scheme", "mean queue, KB", "throughput, Gb/s", "PAUSE frames, 1/s", "Jain's index", "k", "frozen"]
-    text = said(bench, "pcn-c112", "pcn-c113") + " Live / simulated:"
+    text = (said(bench, "pcn-c112", "pcn-c113") + " QCN, DCQCN and TIMELY were only simulated there; `scripts/live --only "
+            "fig17-others` adds them. Live / simulated:")
     return ["## PCN's testbed with more flows (Fig. 17)", text, filled(head, rows)]
 
 
@@ -139,7 +142,7 @@ def left_alone(flow):
 
 def victim_row(case, live, simulated):
     flows = [victim_flow(run) for run in (live, simulated)]
-    rates = [beside(*(flow.get(f"{key}_gbps") for flow in flows)) for key in ("before", "during", "cut_to", "after")]
+    rates = [beside(*(flow.get(f"{key}_gbps") for flow in flows)) for key in ("before", "during", "min_allowed", "after")]
     back = [flow.get("recovery_us") for flow in flows]
     pauses = beside(live["pause_frames"], simulated["pause_frames"])
     alone = " / ".join("yes" if left_alone(flow) else "no" for flow in flows)
@@ -152,11 +155,11 @@ def victim(bench):
         if why := bench.refusal(case):
             refused.append(f"- `{case.label}` does not run live: {why.splitlines()[0].removeprefix('error: ')}.")
     rows = [victim_row(*found) for found in judge.pairs(bench, plan.victim(bench))]
-    head = ["scheme", "before", "during", "cut to", "after", "left alone", "back after, ms", "PAUSE frames", "k",
+    head = ["scheme", "before", "during", "lowest allowed", "after", "left alone", "back after, ms", "PAUSE frames", "k",
             "frozen"]
-    words = ("What the victim F0 had, in Gb/s: before the burst, while it lasted, and after. *cut to* is the lowest "
-             "rate that the scheme itself allowed it during the burst, headers included. F0 crosses no congested port: "
-             "a scheme *leaves it alone* if that is no less than what it had before. Live / simulated:")
+    words = ("What the victim F0 had, in Gb/s: before the burst, while it lasted, and after. *lowest allowed* is the "
+             "lowest rate that the scheme itself allowed it during the burst, headers included. F0 crosses no congested "
+             "port: a scheme *leaves it alone* if that is no less than what it had before. Live / simulated:")
     return ["## The victim under every scheme", words, filled(head, rows), "\n".join(refused)]
 
 

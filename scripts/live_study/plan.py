@@ -77,3 +77,5 @@ def near(_):
 
 
 PARTS = {"fig11": fig11, "fig17": fig17, "fig17-others": fig17_others, "fig16": fig16, "victim": victim, "near": near}
+# What the page is complete without.
+EXTRA = ["fig17-others"]
