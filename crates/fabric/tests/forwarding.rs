@@ -394,7 +394,7 @@ fn with_a_dead_path(choice: PathRule, stop: Time) -> World {
     world
 }
 
-/// Of what a sprayed flow sends, one packet in four is lost, for ever. REPS loses some until its first timeout and until
+/// A sprayed flow loses one packet in four, for ever. REPS loses some until its first timeout and until
 /// eight ACKs have filled its ring with paths that work; then none, until it thaws and explores, 10 ms later.
 #[test]
 fn paths_8_9_a_dead_path_under_spraying_and_under_reps() {
