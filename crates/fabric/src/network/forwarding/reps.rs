@@ -43,8 +43,9 @@ impl Reps {
         }
     }
 
+    /// The first feedback after the freeze ends it.
     fn thaw(&mut self, now: Time) {
-        if self.frozen_until.is_some_and(|until| now >= until) {
+        if self.frozen_until.is_some_and(|until| now > until) {
             (self.valid, self.len, self.head, self.cycle) = (0, 0, 0, 0);
             (self.frozen_until, self.exploring) = (None, EXPLORING);
         }
@@ -59,11 +60,10 @@ impl Reps {
 }
 
 impl PathChoice for Reps {
-    fn pick(&mut self, now: Time, _: u32, paths: u16) -> u16 {
-        self.thaw(now);
+    fn pick(&mut self, _: Time, _: u32, paths: u16) -> u16 {
         if self.frozen_until.is_some() && self.len > 0 {
-            let place = self.cycle % self.len;
-            self.cycle = place + 1;
+            let place = self.cycle;
+            self.cycle = (place + 1) % self.len;
             self.valid &= !(1 << place);
             return self.ring[place];
         }
@@ -135,13 +135,25 @@ mod tests {
         (20..28).for_each(|path| reps.on_ack(Time::from_us(200), path, Ecn::Ect0, Span::ZERO));
         assert!(sent(&mut reps, 201, 16).iter().all(|path| (20..28).contains(path)));
         // After the thaw 16 packets go anywhere, whatever ACKs say; a timeout then freezes nothing.
-        let anywhere = sent(&mut reps, 10_100, 15);
+        assert!(sent(&mut reps, 10_101, 8).iter().all(|path| (20..28).contains(path)), "until something is answered");
+        reps.on_ack(Time::from_us(10_101), 20, Ecn::Ce, Span::ZERO);
+        let anywhere = sent(&mut reps, 10_101, 15);
         assert!(anywhere.iter().filter(|path| !(20..28).contains(*path)).count() > 10);
         reps.on_ack(Time::from_us(10_101), 77, Ecn::Ect0, Span::ZERO);
         reps.on_loss(Time::from_us(10_101), 3, Loss::Timeout);
         assert!(reps.frozen_until.is_none());
         sent(&mut reps, 10_102, 1);
         assert_eq!(sent(&mut reps, 10_102, 1), [77]);
+    }
+
+    /// The place after the last is the first, as many as there were when the last was read.
+    #[test]
+    fn a_ring_that_grows_while_it_is_frozen_goes_on_from_its_first_place() {
+        let mut reps = reps([5, 9]);
+        reps.on_loss(Time::from_us(100), 3, Loss::Timeout);
+        assert_eq!(sent(&mut reps, 101, 2), [5, 9]);
+        reps.on_ack(Time::from_us(102), 7, Ecn::Ect0, Span::ZERO);
+        assert_eq!(sent(&mut reps, 103, 4), [5, 9, 7, 5]);
     }
 
     #[test]
