@@ -29,8 +29,8 @@ pub fn check(root: &Table, plan: &Plan) -> Result<()> {
         if plan.classes.list.iter().any(|class| class.lossless) {
             return refuse("class.lossless", "its queues drop or trim");
         }
-        if plan.hosts.iter().any(|host| !matches!(host.recovery, Recovery::Sack(of) if !of.sleek)) {
-            return refuse("host.recovery", "its senders resend packets one by one: \"sack\" without sleek");
+        if plan.hosts.iter().any(|host| !matches!(host.recovery, Recovery::Sack(_))) {
+            return refuse("host.recovery", "its senders resend packets one by one: \"sack\"");
         }
         if plan.model.forwarding.edge.is_some() {
             return refuse("routing.mode", "its edges choose no paths");

@@ -429,7 +429,7 @@ pub enum OnWire {
         /// Increase of the receiver's count.
         bytes: u64,
         /// From the departure of that packet to now.
-        rtt: Option<Span>,
+        rtt: RoundTrip,
         /// Its mark.
         marked: bool,
     },
@@ -442,6 +442,31 @@ pub enum OnWire {
     },
     /// The timer of a packet of so many bytes ran out.
     TimedOut(u64),
+    /// So many bytes are held for lost by the count of what came after them.
+    HeldLost(u64),
+}
+
+/// What is known of the round trip of a packet that an ACK answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RoundTrip {
+    /// Nothing: it may have been answered for another copy.
+    Unknown,
+    /// Of a packet of data.
+    OfData(Span),
+    /// Of a request to send, or so it seems: no other is taken to be shorter for it.
+    OfRequest(Span),
+    /// Of a probe.
+    OfProbe(Span),
+}
+
+impl RoundTrip {
+    /// The time, or none.
+    pub fn span(self) -> Span {
+        match self {
+            RoundTrip::Unknown => Span::ZERO,
+            RoundTrip::OfData(span) | RoundTrip::OfRequest(span) | RoundTrip::OfProbe(span) => span,
+        }
+    }
 }
 
 /// What a sender may have in flight that counts in bytes on the wire.
@@ -449,8 +474,16 @@ pub enum OnWire {
 pub struct WireWindow {
     /// At most.
     pub bytes: u64,
+    /// The most that this may become.
+    pub most_bytes: u64,
     /// Round trip of the network's longest path.
+    pub network_rtt: Span,
+    /// Shortest round trip of the flow, at most the network's.
     pub base_rtt: Span,
+    /// Queueing delay that is aimed at.
+    pub target: Span,
+    /// Mean queueing delay.
+    pub mean_delay: Span,
 }
 
 /// What a TCP sender has under way, in payload bytes from the flow's first byte.

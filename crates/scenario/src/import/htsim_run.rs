@@ -1,8 +1,7 @@
 //! Runs of htsim's Ultra Ethernet program: a command line and a connection matrix, as a scenario.
 //!
 //! The command line says what the network is, and constants follow from it as the program computes them (`main_uec.cpp`,
-//! `uec.cpp`). Its rules as a whole are `[model] dialect = "htsim"`. Not followed: SLEEK and its probes, where runs have
-//! the fabric's own transport and draws.
+//! `uec.cpp`). Its rules as a whole are `[model] dialect = "htsim"`.
 
 use super::htsim::{self, microseconds};
 use super::words::{Result, Word, Words, shown};
@@ -238,7 +237,7 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
         text.push_str(&line);
         text.push('\n');
     };
-    let dialect = if arguments.sleek { "" } else { "\n[model]\nevent_order = \"insertion\"\ndialect = \"htsim\"\n" };
+    let dialect = "\n[model]\nevent_order = \"insertion\"\ndialect = \"htsim\"\n";
     line(format!(
         "seed = {}\n{dialect}\n[run]\nstop = \"{}us\"\nstall_after = \"off\"\n",
         arguments.seed, arguments.end_us
@@ -258,12 +257,10 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
     }
     let packets = shape.queue_packets(arguments);
     let time_ps = |packets: u64| packets * PACKET * 8000 / LINK_GBPS;
-    // The packet that is being sent counts there, and under the dialect.
-    let waiting = if arguments.sleek { packets - 1 } else { packets };
     line(format!(
         "[[class]]\nname = \"data\"\npriority = 3\nlossless = false\nqueue_time = \"{}ps\"\n\n\
          [[class]]\nname = \"control\"\npriority = 6\nlossless = false\ncontrol = true\nqueue_time = \"{}ps\"\n",
-        time_ps(waiting),
+        time_ps(packets),
         2 * time_ps(packets)
     ));
     line(format!("[switch]\nbuffer = \"1GB\"\n{}", if arguments.trims { "trim = true\n" } else { "" }));
@@ -296,8 +293,7 @@ fn scenario(name: &str, file: &str, arguments: &Arguments, shape: &Shape) -> Str
     let (low, high) = arguments.ecn.unwrap_or(((bdp * 2).div_ceil(10), (bdp * 8).div_ceil(10)));
     // Shares of a bandwidth-delay product in packets, which are rounded up. A packet is marked there when it has left, by
     // what waits then; here when it leaves, by what waits behind it: the next packet counts there.
-    let less = if arguments.sleek { 1.5 } else { 0.5 };
-    let share = |packets: u64| (packets as f64 - less).max(0.0) / bdp as f64;
+    let share = |packets: u64| (packets as f64 - 0.5).max(0.0) / bdp as f64;
     line(format!("kmin = {:.6}\nkmax = {:.6}", share(low), share(high)));
     if arguments.constant {
         line("alpha = 0\nfi = 0\neta = 0\ngamma = 0\nfi_scale = 0\nquick_adapt = false".to_owned());

@@ -218,7 +218,7 @@ impl ReactionPoint for Rp {
     }
 
     fn wire_window(&self) -> Option<WireWindow> {
-        Some(WireWindow { bytes: self.window.bytes(), base_rtt: self.window.law.base_rtt })
+        Some(self.window.on_the_wire())
     }
 
     fn increases(&self) -> u32 {

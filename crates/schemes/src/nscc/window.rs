@@ -24,8 +24,9 @@ pub(super) struct Law {
     pub fi_scale: f64,
     gamma: f64,
     max_md_jump: f64,
-    /// max_cwnd is so many bytes per picosecond of the base round trip.
-    max_per_ps: f64,
+    /// max_cwnd, in bandwidth-delay products of the base round trip.
+    max_bdp: f64,
+    line_bps: f64,
     /// Queueing delay of quick adapt.
     qa_threshold_ps: f64,
     qa_gate: u32,
@@ -60,7 +61,8 @@ impl Law {
             fi_scale: params.fi_scale * a,
             gamma: params.gamma,
             max_md_jump: params.max_md_jump,
-            max_per_ps: params.max_bdp * bytes_per_ps,
+            max_bdp: params.max_bdp,
+            line_bps: of.line_rate.bps() as f64,
             qa_threshold_ps: params.qa_threshold * target_ps,
             qa_gate: params.qa_gate as u32,
             quick_adapt: params.quick_adapt,
@@ -76,6 +78,20 @@ impl Law {
         match self.rules {
             Rules::Uec => now >= at,
             Rules::Htsim => now > at,
+        }
+    }
+
+    /// max_cwnd per picosecond of the base round trip.
+    fn max_per_ps(&self) -> f64 {
+        self.max_bdp * (self.line_bps / 8e12)
+    }
+
+    /// max_cwnd. The simulator cuts off a bandwidth-delay product to whole bytes, of which microseconds in binary
+    /// fractions lose one now and then.
+    fn most(&self, base_ps: f64) -> u64 {
+        match self.rules {
+            Rules::Uec => (self.max_per_ps() * base_ps) as u64,
+            Rules::Htsim => (self.max_bdp * (base_ps / 1e6 * self.line_bps / 8e6).floor()) as u64,
         }
     }
 
@@ -135,7 +151,7 @@ impl Window {
     pub fn new(params: &Params, of: &FlowFacts) -> Window {
         let law = Law::new(params, of);
         let base_ps = law.base_rtt.ps() as f64;
-        let start = law.max_per_ps * base_ps * of.initial_rate.bps() as f64 / (of.line_rate.bps() as f64).max(1.0);
+        let start = law.max_per_ps() * base_ps * of.initial_rate.bps() as f64 / (of.line_rate.bps() as f64).max(1.0);
         Window {
             cwnd: (start as u64).max(law.mtu_bytes),
             in_flight: 0,
@@ -174,8 +190,8 @@ impl Window {
     }
 
     /// max_cwnd
-    fn most(&self) -> u64 {
-        ((self.law.max_per_ps * self.base_ps) as u64).max(self.law.mtu_bytes)
+    pub fn most(&self) -> u64 {
+        self.law.most(self.base_ps).max(self.law.mtu_bytes)
     }
 
     #[inline]
@@ -288,7 +304,11 @@ impl Window {
             // The first interval begins with the first answer.
             if self.qa_end != Time::ZERO && asked && self.achieved < self.most() >> self.law.qa_gate {
                 self.cwnd = self.achieved.max(self.law.mtu_bytes);
-                self.to_ignore = self.in_flight.max(0) as u64;
+                self.to_ignore = match self.law.rules {
+                    Rules::Uec => self.in_flight.max(0) as u64,
+                    // A number of 32 bits without a sign there.
+                    Rules::Htsim => u64::from(self.in_flight as u32),
+                };
                 (self.ignored, self.trigger, done) = (0, false, true);
             }
             self.achieved = 0;

@@ -1,7 +1,6 @@
 //! Runs of htsim's Ultra Ethernet program: a command line in `args.txt`, and another `fct.txt`.
 //!
-//! A flow ends with the last cumulative ACK at its sender, at the same picosecond here. Not followed: SLEEK, and what
-//! happens after a timer ran out for a packet that had arrived; such runs agree in distribution.
+//! A flow ends with the last cumulative ACK at its sender, at the same picosecond here.
 
 use super::compare::Bound;
 use super::promised::Promised;
@@ -36,25 +35,18 @@ pub fn case(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
     let hosts: Vec<u32> = nodes.map(|(node, _)| node).collect();
     let read = |source: &Arc<Source>| flows(source, list, &hosts);
     let theirs = Theirs::read_by(folder, &loaded.plan, read).map_err(|error| vec![error])?;
-    let follows = follows(&words);
     let ends = theirs.flows.iter().map(key).zip(ends(&folder.join("fct.txt"))).collect();
     Ok(Case {
         name,
-        random: !follows,
-        promised: if follows { Promised::Equal } else { Promised::Near },
-        ends: if follows { Ends(ends) } else { Ends::default() },
+        random: false,
+        promised: Promised::Equal,
+        ends: Ends(ends),
         loaded,
         theirs,
         queue: None,
         traces: None,
         totals: None,
     })
-}
-
-/// Whether all of a run's rules are followed: not SLEEK, and not queues so short that timers run out for packets that have
-/// arrived.
-fn follows(arguments: &[&str]) -> bool {
-    !arguments.contains(&"-sleek") && !arguments.contains(&"-q")
 }
 
 /// When flows end, in picoseconds.
@@ -151,7 +143,6 @@ mod tests {
         ours.insert((1, 2, 5, 4), 7);
         assert_eq!(bound(&ours), Some((true, "2 of 2".to_owned())));
         assert!(Ends::default().bound(&ours).is_none());
-        assert!(follows(&["-paths", "64"]) && !follows(&["-sleek"]) && !follows(&["-q", "2"]));
     }
 
     #[test]

@@ -43,11 +43,6 @@ pub struct SendSequence {
 }
 
 impl SendSequence {
-    /// How long a packet may be on its way.
-    pub fn time_out(&self) -> Span {
-        self.rto
-    }
-
     pub(super) fn new(ack_every: u16, rto: Span, stream: Stream) -> SendSequence {
         SendSequence {
             next: 0,

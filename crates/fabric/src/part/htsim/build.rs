@@ -5,11 +5,13 @@ use super::nic::Nic;
 use super::receiver::Receiver;
 use super::sender::{Beginning, Entropies, Sender};
 use super::switch::Crossing;
-use super::{Htsim, NextHops};
+use super::timers::Timers;
+use super::{Htsim, NextHops, Slips};
 use crate::contract::forwarding::{PathFacts, SharedDraws};
 use crate::contract::scheme::{CongestionPoint, Scheme};
 use crate::id::{CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::forwarding::PathRule;
+use crate::network::plan::Recovery;
 use crate::node::port::AT_HOST;
 use crate::part::Part;
 use crate::part::htsim::egress::Egress;
@@ -54,6 +56,7 @@ impl<S: Scheme> Part<S> {
             crossings,
             senders: Vec::new(),
             receivers: Vec::new(),
+            slips: Slips::default(),
             trims: self.plan.switches.iter().any(|profile| profile.trim_bytes.is_some()),
             next_hops,
             edges,
@@ -131,7 +134,9 @@ impl<S: Scheme> Part<S> {
         let (packets, receiver) = (seq.total, entry.receiver);
         let identity = self.flows.details[id].identity;
         let (host, full_bytes, last_bytes) = (sender.host, sender.full_frame, sender.last_frame);
-        let time_out = seq.time_out();
+        // No shorter for a long path, as that of other runs would be.
+        let time_out = self.plan.host(spec.src).retransmit_timeout;
+        let sleeks = self.plan.hosts.iter().any(|host| matches!(host.recovery, Recovery::Sack(of) if of.sleek));
         let seed = self.plan.seed;
         let dialect = self.compat.htsim.as_mut().expect("only such runs have such flows");
         let [upper, order] = dialect.drawn.get(usize::from(connection)).copied().unwrap_or_default();
@@ -147,7 +152,8 @@ impl<S: Scheme> Part<S> {
             packets,
             full_bytes,
             last_bytes,
-            time_out,
+            timers: Timers::new(time_out),
+            sleeks,
             entropies: Entropies { machine, paths: forwarding.paths, upper: upper as u16 },
         }));
         dialect.receivers.push(Receiver::new(receiver, packets));

@@ -137,7 +137,7 @@ impl Egress {
 impl<S: Scheme> Part<S> {
     /// A frame is at its egress of a switch.
     pub(super) fn htsim_enqueue(&mut self, port: PortId, frame: Frame) {
-        if frame.what != What::Data {
+        if !matches!(frame.what, What::Data | What::Probe) {
             return self.htsim_enqueue_control(port, frame);
         }
         let dialect = self.dialect();
@@ -158,9 +158,9 @@ impl<S: Scheme> Part<S> {
 
     /// A data frame loses its payload, or is lost.
     fn htsim_cut(&mut self, port: PortId, frame: Frame) {
-        self.counters.data_packets_discarded += 1;
+        self.counters.data_packets_discarded += u64::from(frame.what == What::Data);
         if !self.dialect().trims {
-            return self.htsim_drop(port);
+            return self.htsim_drop(port, &frame);
         }
         self.counters.packets_trimmed += 1;
         let last_hop = self.links.ports[port].has(TO_HOST);
@@ -171,11 +171,12 @@ impl<S: Scheme> Part<S> {
         if self.dialect().egresses[port].enter_control(frame) {
             self.htsim_serve(port);
         } else {
-            self.htsim_drop(port);
+            self.htsim_drop(port, &frame);
         }
     }
 
-    fn htsim_drop(&mut self, port: PortId) {
+    fn htsim_drop(&mut self, port: PortId, frame: &Frame) {
+        self.dialect().slips.put_back(frame);
         self.counters.drops_lossy += 1;
         self.egress.history_mut(QueueId::of(port, 0, self.classes)).drops += 1;
     }

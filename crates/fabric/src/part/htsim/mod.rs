@@ -3,18 +3,21 @@
 //!
 //! Ports, NICs and both ends of flows have state of their own here, in place of that of other runs; what they share with
 //! those is the event queue, links, schemes, path choices, flows and their records. All events are of one kind, so that
-//! other runs do not meet them. Not here: SLEEK, credit of receivers, PFC, faults.
+//! other runs do not meet them. Not here: credit of receivers, PFC, faults.
 //!
 //! Events of one instant happen in the order of their scheduling. A wire, and the way through a switch that takes no time,
 //! have one event each, for their oldest packet: that of the next is scheduled once the oldest has gone on.
 
+mod answers;
 mod build;
 mod egress;
 mod host_queue;
 mod nic;
 mod receiver;
 mod sender;
+mod sleek;
 mod switch;
+mod timers;
 
 use crate::contract::scheme::Scheme;
 use crate::id::{HostId, PortId, SwitchId};
@@ -36,7 +39,9 @@ const HEADER: u16 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
     Data,
-    /// Data without its payload.
+    /// Asks what has arrived, in the queues of data.
+    Probe,
+    /// Data or a probe that was trimmed.
     Trimmed,
     /// Request to send, of a sender whose window has no room.
     Request,
@@ -95,6 +100,33 @@ struct Report {
     bits: u64,
     /// Bytes that have arrived.
     received: u64,
+    /// Packets beyond the first that is missing.
+    ahead: u32,
+    /// It answers a probe.
+    of_probe: bool,
+    /// It answers a request, or is thought to ([`Slips`]).
+    of_request: bool,
+}
+
+/// Whether ACKs are thought to answer a request.
+///
+/// Memory of an ACK that has been read or lost is used for the next that is made, the latest first, and what it says of
+/// requests is never taken back: each answer to a request leaves one that later ACKs inherit.
+#[derive(Default)]
+struct Slips(Vec<bool>);
+
+impl Slips {
+    /// What an ACK that is made now inherits.
+    fn take(&mut self) -> bool {
+        self.0.pop().unwrap_or(false)
+    }
+
+    /// An ACK is no more.
+    fn put_back(&mut self, frame: &Frame) {
+        if frame.what == What::Ack {
+            self.0.push(frame.report.of_request);
+        }
+    }
 }
 
 /// State of a run under this dialect.
@@ -112,6 +144,7 @@ pub(crate) struct Htsim {
     /// Flows in the order of their beginning.
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
+    slips: Slips,
     /// Data that finds no room is trimmed, else dropped.
     trims: bool,
     next_hops: NextHops,
@@ -196,9 +229,13 @@ impl<S: Scheme> Part<S> {
     fn htsim_deliver(&mut self, frame: Frame) {
         match frame.what {
             What::Data => self.htsim_data(&frame),
+            What::Probe => self.htsim_probe(&frame),
             What::Trimmed => self.htsim_trimmed(&frame),
             What::Request => self.htsim_request(&frame),
-            What::Ack => self.htsim_ack(&frame),
+            What::Ack => {
+                self.htsim_ack(&frame);
+                self.dialect().slips.put_back(&frame);
+            }
             What::Nack => self.htsim_nack(&frame),
         }
     }
@@ -209,3 +246,22 @@ pub(crate) type MaybeHtsim = Option<Box<Htsim>>;
 
 /// The next hops of switches, by switch and edge.
 type NextHops = HashMap<(SwitchId, u32), Vec<PortId>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acks_inherit_what_the_latest_that_was_read_said_of_requests() {
+        let mut slips = Slips::default();
+        let ack = |of_request| {
+            let report = Report { of_request, ..Report::default() };
+            Frame { report, ..Frame::new(0, What::Ack, (0, HEADER), 0) }
+        };
+        assert!(!slips.take(), "new");
+        slips.put_back(&ack(true));
+        slips.put_back(&ack(false));
+        slips.put_back(&Frame::new(0, What::Nack, (0, HEADER), 0));
+        assert_eq!([slips.take(), slips.take(), slips.take()], [false, true, false]);
+    }
+}

@@ -74,7 +74,8 @@ impl<S: Scheme> Part<S> {
         let at = self.now + self.htsim_serialise(self.hosts[host].port, frame.bytes);
         self.schedule(at, happens::NIC, host.get());
         let number = self.htsim_number(&frame);
-        self.htsim_host_send(host, Level::Control, number, frame);
+        let level = if frame.what == What::Probe { Level::Data } else { Level::Control };
+        self.htsim_host_send(host, level, number, frame);
     }
 
     pub(super) fn htsim_nic_free(&mut self, host: HostId) {

@@ -51,7 +51,8 @@ impl Receiver {
     /// Takes a new data packet; whether it is answered.
     fn take(&mut self, data: &Frame) -> bool {
         let mut answers = !self.began || data.marked || data.asks;
-        self.began = true;
+        // A request that is resent is data without payload, and does not count as the first.
+        self.began |= data.bytes > HEADER;
         self.received += u64::from(data.bytes);
         self.unanswered_bytes += u32::from(data.bytes);
         self.asked |= data.asks;
@@ -67,9 +68,10 @@ impl Receiver {
     }
 
     fn report(&self, first: u32) -> Report {
-        let ahead = self.ahead.range(first..first.saturating_add(REPORTED));
-        let bits = ahead.fold(0, |bits, psn| bits | 1 << (psn - first));
-        Report { expected: self.expected, first, bits, received: self.received }
+        let told = self.ahead.range(first..first.saturating_add(REPORTED));
+        let bits = told.fold(0, |bits, psn| bits | 1 << (psn - first));
+        let (expected, received, ahead) = (self.expected, self.received, self.ahead.len() as u32);
+        Report { expected, first, bits, received, ahead, ..Report::default() }
     }
 }
 
@@ -81,7 +83,11 @@ impl<S: Scheme> Part<S> {
     /// Answers a packet of which an ACK tells from itself on, or from before.
     fn htsim_answer(&mut self, to: &Frame, what: What, at_it: bool) {
         let receiver = self.htsim_receiver(to);
-        let report = receiver.report(receiver.first(to.psn, at_it));
+        let mut report = receiver.report(receiver.first(to.psn, at_it));
+        if what == What::Ack {
+            report.of_probe = to.what == What::Probe;
+            report.of_request = self.dialect().slips.take() | (to.what == What::Request);
+        }
         let host = self.dialect().senders[to.flow as usize].to;
         match what {
             What::Nack => self.counters.naks_sent += 1,
@@ -107,10 +113,15 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    /// Answers a probe, which counts for nothing else.
+    pub(super) fn htsim_probe(&mut self, probe: &Frame) {
+        self.htsim_answer(probe, What::Ack, false);
+    }
+
     fn htsim_count_received(&mut self, data: &Frame) {
         let now = self.now;
         let receiver = self.htsim_receiver(data);
-        receiver.missing = receiver.missing.saturating_sub(1);
+        receiver.missing = receiver.missing.saturating_sub(u32::from(data.bytes > HEADER));
         let (id, complete) = (receiver.id, receiver.missing == 0);
         self.counters.data_packets_delivered += 1;
         self.counters.delivered_bytes += u64::from(data.bytes.saturating_sub(HEADER));
