@@ -266,6 +266,10 @@ impl EventQueue {
     #[inline(never)]
     fn add_chunk(&mut self, slot: usize, next: u32, event: Event) {
         self.free = self.chunks.len() as u32;
+        if self.chunks.len() == self.chunks.capacity() {
+            // A run may have hundreds of queues, and what they do not use adds up.
+            self.chunks.reserve_exact((self.chunks.len() / 4).max(SHORT));
+        }
         self.chunks.push(Chunk { events: [event; IN_CHUNK], len: 0, next: NIL });
         self.begin_chunk(slot, next, event);
     }

@@ -4,9 +4,10 @@
 //! the first bits of the hash, and what is left is a short way.
 
 use crate::event::{Event, HASH_BITS, KIND_BITS, KINDS};
+use std::cmp::Reverse;
 
-/// Fewer are sorted by comparison.
-const MANY: usize = 32;
+/// So many are sorted by insertion.
+const FEW: usize = 24;
 
 /// Room to sort in.
 #[derive(Default)]
@@ -24,17 +25,16 @@ impl Ties {
     /// Puts events of one instant in order, the last first.
     pub(crate) fn order(&mut self, alike: &mut [Event]) {
         let Some(first) = alike.first().copied() else { return };
-        let time = first.time;
-        self.keyed.clear();
-        self.keyed.extend(alike.iter().map(|event| (event.order(), event.what)));
-        let sorted = if alike.len() < MANY || first.is_sequenced() {
-            self.keyed.sort_unstable_by(|a, b| b.cmp(a));
-            &self.keyed
+        if alike.len() <= FEW {
+            order_few(alike);
+        } else if first.is_sequenced() {
+            alike.sort_unstable_by_key(|event| Reverse(event.order()));
         } else {
+            self.keyed.clear();
+            self.keyed.extend(alike.iter().map(|event| (event.order(), event.what)));
             self.deal();
-            &self.dealt
-        };
-        alike.iter_mut().zip(sorted).for_each(|(event, (_, what))| *event = Event { time, what: *what });
+            alike.iter_mut().zip(&self.dealt).for_each(|(event, (_, what))| event.what = *what);
+        }
     }
 
     /// Sorts by kind and hash.
@@ -79,6 +79,23 @@ impl Ties {
             }
             dealt[to] = keyed;
         }
+    }
+}
+
+/// Puts a few events of one instant in order, the last first.
+#[inline(always)]
+fn order_few(alike: &mut [Event]) {
+    let mut orders = [0u64; FEW];
+    let orders = &mut orders[..alike.len().min(FEW)];
+    for i in 0..orders.len() {
+        let (order, what) = (alike[i].order(), alike[i].what);
+        let mut at = i;
+        while at > 0 && (orders[at - 1], alike[at - 1].what) < (order, what) {
+            orders[at] = orders[at - 1];
+            alike[at].what = alike[at - 1].what;
+            at -= 1;
+        }
+        (orders[at], alike[at].what) = (order, what);
     }
 }
 
