@@ -99,12 +99,14 @@ pub(crate) struct Due {
     pub(crate) order: u64,
 }
 
-/// What the arrival of a message means to the members: whether the receiver has all, and whether the sender's window
-/// has let its last message go.
+/// What the arrival of a message means to the members.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrival {
     pub(crate) receiver_has_all: bool,
+    /// The sender's window has let its last message go.
     pub(crate) sender_is_through: bool,
+    /// The window was full, and may let another message go.
+    pub(crate) opens_window: bool,
 }
 
 impl RingProgram {
@@ -328,13 +330,14 @@ impl RingState {
             counts.iter().zip(0..).map(|(count, way)| count * ways + way).min().unwrap_or_default()
         };
         self.cursors[at].arrived = arrived;
-        let all = self.cursors[at].all;
+        let Cursor { all, sent, .. } = self.cursors[at];
         // The sender is through when the window has let its last message go: at the arrival of the one that opened it.
         let opened = program.window > 0 && all > program.window;
         let through = |arrived: u32| opened && arrived + program.window >= all;
         Arrival {
             receiver_has_all: arrived == all && before < all,
             sender_is_through: through(arrived) && !through(before),
+            opens_window: program.window > 0 && sent - before >= program.window,
         }
     }
 }

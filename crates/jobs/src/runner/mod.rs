@@ -363,8 +363,9 @@ impl Runner {
                 ready.push_back((number, end));
             }
         }
-        // The next passes it on; the window lets the same send again.
-        waking.extend([(number, program, connection), (number, program, next)]);
+        // The next passes it on; a window that was full lets the same send again.
+        waking.extend(arrival.opens_window.then_some((number, program, connection)));
+        waking.push((number, program, next));
         let (activity, ranks) = (from.activity, [from.rank, to.rank]);
         self.part_over(place, number, activity);
         self.shares_over(place, number, ranks);
