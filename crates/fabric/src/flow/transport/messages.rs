@@ -141,6 +141,13 @@ impl Messages {
         Mark { packets, bytes: begin.bytes + u64::from(bytes) }
     }
 
+    /// The first message, where they are few.
+    #[inline(always)]
+    fn first(&self) -> Option<Message> {
+        let Small { bytes, name } = self.few[usize::from(self.first) % FEW];
+        (self.len > 0).then(|| Message { begin: self.begin, end: self.after(self.begin, bytes), name })
+    }
+
     /// Messages where they are few.
     #[inline]
     fn few(&self) -> impl Iterator<Item = Message> {
@@ -170,12 +177,28 @@ impl Messages {
     /// PSN after the first message that is not complete, and its name; `u32::MAX` if there is none.
     #[inline]
     pub fn next_end(&self) -> (u32, u32) {
+        if self.many.is_none() && self.over == 0 {
+            return self.first().map_or((u32::MAX, 0), |first| (first.end.packets, first.name));
+        }
         self.at(self.over as usize).map_or((u32::MAX, 0), |(end, name)| (end.packets, name))
     }
 
     /// Returns the name of the first message that is not complete, if it lies within the first `packets` packets: it is
     /// complete from now on. With `keep` its place is stored on.
     pub fn pass(&mut self, packets: u32, keep: bool) -> Option<u32> {
+        if keep || self.over > 0 || self.many.is_some() {
+            return self.pass_any(packets, keep);
+        }
+        let Message { end, name, .. } = self.first().filter(|first| first.end.packets <= packets)?;
+        self.begin = end;
+        (self.first, self.len) = ((self.first + 1) % FEW as u8, self.len - 1);
+        Some(name)
+    }
+
+    /// [`Messages::pass`] where messages are stored on, or are many.
+    #[cold]
+    #[inline(never)]
+    fn pass_any(&mut self, packets: u32, keep: bool) -> Option<u32> {
         let (end, name) = self.at(self.over as usize).filter(|(end, _)| end.packets <= packets)?;
         if keep {
             self.over += 1;
@@ -206,7 +229,11 @@ impl Messages {
             return None;
         }
         match &self.many {
-            None => self.few().find(|message| psn < message.end.packets),
+            // Most often it is of the first message.
+            None => match self.first() {
+                Some(first) if psn < first.end.packets => Some(first),
+                _ => self.few().find(|message| psn < message.end.packets),
+            },
             Some(many) => self.of_many(many, psn),
         }
     }
