@@ -8,9 +8,10 @@ use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::pacing::SendState;
 use crate::flow::transport::Outgoing;
 use crate::id::{HostId, PortId, QueueId, SenderId};
-use crate::node::port::{DOWN, EAGER, InFlight};
+use crate::node::port::{DOWN, EAGER, FREE_PENDING, InFlight};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use xoff_engine::{Key, Span, Time, TimeResolution};
 
 impl<S: Scheme> Part<S> {
@@ -33,7 +34,7 @@ impl<S: Scheme> Part<S> {
                 self.send_pfc(port_id);
             }
             let port = &self.links.ports[port_id];
-            if port.busy_until > self.now || port.has(crate::node::port::FREE_PENDING) {
+            if port.busy_until > self.now || port.has(FREE_PENDING) {
                 break;
             }
             let eligible = port.waiting & !port.paused;
@@ -94,13 +95,56 @@ impl<S: Scheme> Part<S> {
         }
         host.wake_at = Time::NEVER;
         let port_id = host.port;
-        if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic_when_free(port_id) }
+        if self.scans(port_id) {
+            self.serve_scan(port_id);
+        } else if !self.sends_paced(port_id, host_id) {
+            self.serve_nic_when_free(port_id);
+        }
+    }
+
+    /// Sends the next packet of the flow whose pacing time has come, past the round-robin, if it is alone.
+    fn sends_paced(&mut self, port_id: PortId, host_id: HostId) -> bool {
+        let now = self.now;
+        let (port, host) = (&self.links.ports[port_id], &mut self.hosts[host_id]);
+        let free = port.waiting == 0 && port.flags & (FREE_PENDING | DOWN | EAGER) == 0 && port.pfc_due == 0;
+        if !free || port.busy_until > now || host.last_served != SenderId::NONE {
+            return false;
+        }
+        let due = |paced: &BinaryHeap<Reverse<Key>>| paced.peek().is_some_and(|Reverse(key)| key.time() <= now);
+        if !due(&host.paced) {
+            return false;
+        }
+        let Some(Reverse(key)) = host.paced.pop() else { return false };
+        let others = due(&host.paced);
+        if !self.is_paced_until(key, host_id) {
+            return false;
+        }
+        let flow = SenderId::new(key.index());
+        let class = self.flows.senders[flow].class;
+        if others || self.links.ports[port_id].paused & 1 << class != 0 {
+            self.make_ready(flow);
+            return false;
+        }
+        self.flows.senders[flow].pacing.state = SendState::Ready;
+        // Weighted classes count their turns.
+        self.pick_class(port_id, 1 << class);
+        self.send_data(port_id, host_id, flow);
+        self.plan_nic(port_id, host_id);
+        true
+    }
+
+    /// Returns whether an entry of a host's pacing heap is that of a flow's next packet; others are stale.
+    #[inline(always)]
+    fn is_paced_until(&self, key: Key, host_id: HostId) -> bool {
+        self.flows.senders.get(SenderId::new(key.index())).is_some_and(|sender| {
+            sender.pacing.state == SendState::Paced && sender.host == host_id && sender.pacing.next_avail == key.time()
+        })
     }
 
     /// Something changed: serve the NIC now if its link is free, or once it is.
     pub(crate) fn serve_nic_when_free(&mut self, port_id: PortId) {
         let port = &self.links.ports[port_id];
-        if port.has(crate::node::port::FREE_PENDING) {
+        if port.has(FREE_PENDING) {
             return;
         }
         if port.busy_until <= self.now { self.serve_nic(port_id) } else { self.release_or_expect(port_id) }
@@ -124,13 +168,8 @@ impl<S: Scheme> Part<S> {
                 break;
             }
             self.hosts[host_id].paced.pop();
-            let flow = SenderId::new(key.index());
-            if let Some(sender) = self.flows.senders.get(flow)
-                && sender.pacing.state == SendState::Paced
-                && sender.host == host_id
-                && sender.pacing.next_avail == key.time()
-            {
-                self.make_ready(flow);
+            if self.is_paced_until(key, host_id) {
+                self.make_ready(SenderId::new(key.index()));
             }
         }
     }
