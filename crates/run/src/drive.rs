@@ -111,9 +111,10 @@ pub fn drive(
     let jobs = Jobs::new(loaded);
     let sources = watched_sources(loaded, responses.as_ref(), jobs.0.as_ref());
     let mut one_part_because = loaded.indivisible(frames);
-    let part_of = one_part_because.is_none().then(|| threads::cut(&plan));
+    let reacts = sources.iter().any(|source| source.reacts());
+    let part_of = one_part_because.is_none().then(|| threads::cut(&plan, reacts));
     let mut world = world(loaded, plan, sources, part_of);
-    if world.parts() == 1 && threads::is_asked_to_cut(&world.plan) {
+    if world.parts() == 1 && threads::is_asked_to_cut(&world.plan, reacts) {
         one_part_because = one_part_because.or_else(|| partition::obstacle(&world.plan));
     }
     if frames {
@@ -156,6 +157,9 @@ pub fn drive(
     if let Some(responses) = responses {
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
+    let imbalance = world.check_conservation().err();
+    // Reports of all ports take as much room as packets did.
+    world.forget_packets();
     let end = RunEnd {
         counters: world.counters,
         ports: world.port_reports().into(),
@@ -168,7 +172,7 @@ pub fn drive(
         one_part_because,
         windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
-        imbalance: world.check_conservation().err(),
+        imbalance,
         failure: world.failure.clone(),
         storms: world.storm_records(),
         dead_links: world.dead_links(),

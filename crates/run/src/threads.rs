@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+use xoff_engine::Span;
 use xoff_fabric::partition;
-use xoff_fabric::plan::Plan;
+use xoff_fabric::plan::{Link, Plan};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::window::Executor;
 use xoff_fabric::world::Progress;
@@ -24,6 +25,9 @@ const PARTS: usize = 40;
 const PORTS: std::ops::RangeInclusive<u32> = 32..=128;
 /// Parts for each thread, at least, so that none waits long for another.
 const PARTS_PER_THREAD: usize = 8;
+/// The shortest window for which it pays to cut a network for one thread. In a shorter one a part has too few events to
+/// find anything in the cache that it had there in the window before.
+const SHORTEST_WINDOW: Span = Span::from_ns(100);
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
@@ -49,15 +53,18 @@ fn hosts(plan: &Plan) -> usize {
     (0..plan.nodes.len() as u32).filter(|&node| plan.is_host(node)).count()
 }
 
-/// Whether the network is large enough to be cut, or threads are to share it.
-pub(crate) fn is_asked_to_cut(plan: &Plan) -> bool {
-    hosts(plan) >= MANY_HOSTS || THREADS.load(Relaxed) > 1
+/// Returns whether the network is large enough to be cut, or threads are to share it. `reacts`: a source of its traffic
+/// does, so that a window is no longer than the shortest host link.
+pub(crate) fn is_asked_to_cut(plan: &Plan, reacts: bool) -> bool {
+    let to_hosts = || plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
+    let hurried = || reacts && to_hosts().is_some_and(|shortest| shortest < SHORTEST_WINDOW);
+    THREADS.load(Relaxed) > 1 || (hosts(plan) >= MANY_HOSTS && !hurried())
 }
 
-/// The part of every node.
-pub fn cut(plan: &Plan) -> Vec<u16> {
+/// The part of every node. `reacts`: a source of its traffic does.
+pub fn cut(plan: &Plan, reacts: bool) -> Vec<u16> {
     let threads = THREADS.load(Relaxed);
-    if !is_asked_to_cut(plan) {
+    if !is_asked_to_cut(plan, reacts) {
         return vec![0; plan.nodes.len()];
     }
     let ports = plan.ports() - hosts(plan);
@@ -307,5 +314,18 @@ mod tests {
         executor.latest.store(LITTLE_NS - 1, Relaxed);
         executor.each(3, &|_| {});
         assert_eq!(executor.shared.load(Relaxed), 0);
+    }
+
+    /// A window of a job that passes messages over links of 25 ns is too short for parts on one thread.
+    #[test]
+    fn hurried_sources_stay_whole_on_one_thread() {
+        xoff_schemes::install_all();
+        let text = "run.stop = \"1us\"\ntopology = { kind = \"rail\", servers = 40, gpus = 8, spines = 8 }\n\
+            [[traffic]]\nkind = \"all-reduce\"\nbytes = \"1MB\"\n";
+        let scenario = xoff_scenario::Scenario::from_text("t", text, std::path::Path::new("."));
+        let loaded = scenario.load(&xoff_scenario::Options::default()).unwrap();
+        let parts = |reacts| cut(&loaded.plan, reacts).into_iter().max().map_or(0, |last| last + 1);
+        assert!(hosts(&loaded.plan) >= MANY_HOSTS && parts(false) > 1, "{} hosts", hosts(&loaded.plan));
+        assert_eq!(parts(true), 1);
     }
 }

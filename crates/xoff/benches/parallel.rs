@@ -92,7 +92,7 @@ fn estimate(case: &Case, loaded: &Loaded) {
     // Parts as several threads have them.
     threads::set_threads(NonZeroUsize::new(ESTIMATED[0]).expect("it is not zero"));
     let rounds = (0..ROUNDS).map(|_| {
-        let part_of = threads::cut(&loaded.plan);
+        let part_of = threads::cut(&loaded.plan, true);
         let mut world = build_in_parts(loaded, part_of, None).expect("its flows wait for nothing");
         let (executor, began) = (Estimate::new(world.parts(), &ESTIMATED), Instant::now());
         while world.run_with(u64::MAX, &executor) == Progress::Running {}

@@ -47,7 +47,7 @@ use compat::Compat;
 use remote::RemoteQueues;
 use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use std::sync::Arc;
-use xoff_engine::{Event, Key, Span, Table, Time};
+use xoff_engine::{Event, Key, Pool, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -577,6 +577,12 @@ impl<S: Scheme> Part<S> {
         let words: Vec<u32> = path.iter().map(|&name| port_named(&self.links.ports, name).get()).collect();
         self.fill_block(at, &words);
         at
+    }
+
+    /// Frees the memory of packets. What ports did can still be read.
+    pub(crate) fn forget_packets(&mut self) {
+        (self.links.in_flight, self.egress.queued) = (Pool::default(), Pool::default());
+        self.remote.forget_packets();
     }
 
     /// Writes the reports of its ports to their places among those of the network.

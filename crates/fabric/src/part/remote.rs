@@ -121,6 +121,12 @@ impl<S: Scheme> RemoteQueues<S> {
         (batch, after)
     }
 
+    /// Frees the memory of packets from and to other parts.
+    pub(crate) fn forget_packets(&mut self) {
+        (self.inbox, self.spare) = (Vec::new(), Vec::new());
+        self.neighbours.iter_mut().for_each(|neighbour| neighbour.batches = Vec::new());
+    }
+
     /// Takes back a batch that was emptied, unless there are enough.
     fn keep(&mut self, batch: Batch<S>) {
         if self.spare.len() < self.most_spare {

@@ -385,6 +385,11 @@ impl<S: Scheme> World<S> {
         Progress::Done
     }
 
+    /// Frees the memory of all packets in flight and in queues, of a run that is over: nothing happens any more.
+    pub fn forget_packets(&mut self) {
+        self.parts.iter_mut().for_each(Part::forget_packets);
+    }
+
     /// What every port did, with queues settled to now.
     pub fn port_reports(&mut self) -> Vec<PortReport> {
         let mut reports = vec![PortReport::default(); self.state.plan.ports()];

@@ -69,6 +69,7 @@ simulation! {
         take_activity() -> Option<Activity>;
         taps_mut() -> &mut Taps;
         port_reports() -> Vec<PortReport>;
+        forget_packets();
         shorten_windows(by: u64);
     }
     reads {
