@@ -4,6 +4,7 @@
 
 use crate::contract::packet::Ecn;
 use crate::contract::record::RecoveryRecord;
+use crate::contract::scheme::ReactionPoint;
 use crate::contract::traffic::{FlowSpec, Subscription};
 use crate::flow::pacing::Pacing;
 use crate::flow::transport::messages::Cut;
@@ -66,6 +67,15 @@ impl<Rp> Sender<Rp> {
         let mtu_bytes = self.requester.seq.stream.mtu_bytes;
         let cut = Cut { mtu_bytes, header_bytes: u32::from(self.full_frame) - mtu_bytes, min_frame_bytes };
         self.requester.seq.add_message(bytes, name, cut);
+    }
+
+    /// When the next of its timers runs out, of the scheme or of the transport.
+    #[inline(always)]
+    pub fn next_timer(&self) -> Time
+    where
+        Rp: ReactionPoint,
+    {
+        self.rp.timer().unwrap_or(Time::NEVER).min(self.requester.seq.deadline)
     }
 
     /// Wire bits per second that the scheme allows.

@@ -373,6 +373,9 @@ impl<S: Scheme> Part<S> {
         let limits = sender.rp.limits();
         if sender.pacing.differs(&limits) {
             self.apply_limits(flow, limits);
+        } else if !self.compat.eager && sender.next_timer() >= sender.due {
+            // Most often: what its timers wait for has an event already.
+            return;
         }
         self.arm_flow_timer(flow);
     }

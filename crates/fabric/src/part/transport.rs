@@ -429,7 +429,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let sender = &mut self.flows.senders[flow];
-        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
+        let at = sender.next_timer();
         if at < sender.due {
             sender.due = at.max(self.now);
             self.queue.push_named(sender.due, kind::FLOW_TIMER, self.flows.entries[sender.entry].name, flow.get());
