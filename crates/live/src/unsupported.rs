@@ -62,6 +62,11 @@ fn model(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
     object(model.ties != Ties::Hash, "`model.event_order = \"insertion\"`: real events do not tie", "leave it out");
     object(model.random != Random::Own, "`model.random_streams = \"shared\"`: queues here are apart", "leave it out");
     object(model.base_rtt != BaseRtt::Wire, "`model.base_rtt = \"payload\"`: frames have headers", "leave it out");
+    object(
+        plan.run.record_flow_links,
+        "`output.flow_links`: software switches do not count flows",
+        "leave it out; `[[capture]]` has every frame",
+    );
     object(!plan.faults.is_empty(), "`[[fault]]`: links do not fail here on demand", "use `xoff run`");
 }
 

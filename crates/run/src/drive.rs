@@ -14,7 +14,7 @@ use xoff_fabric::activity::{Activity, PortsNow};
 use xoff_fabric::capture::{Frame, RawFrame};
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
-use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_fabric::record::{FlowLink, FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, Source, Subscription};
 use xoff_fabric::world::Progress;
@@ -62,6 +62,10 @@ pub trait Sink {
     }
     /// Once, at the end, and only if [`Keep::activity`].
     fn activity(&mut self, _: &Activity) -> io::Result<()> {
+        Ok(())
+    }
+    /// Once, at the end: what ports sent of flows. Only if the plan records it.
+    fn flow_links(&mut self, _: &[FlowLink]) -> io::Result<()> {
         Ok(())
     }
     /// Only if [`Keep::responses`].
@@ -153,6 +157,9 @@ pub fn drive(
     drain(&mut *world, sink)?;
     if let Some(activity) = world.take_activity() {
         sink.activity(&activity)?;
+    }
+    if world.plan.run.record_flow_links {
+        sink.flow_links(&world.flow_links())?;
     }
     if let Some(responses) = responses {
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;

@@ -35,6 +35,9 @@ pub fn check(root: &Table, plan: &Plan) -> Result<()> {
         if plan.model.forwarding.edge.is_some() {
             return refuse("routing.mode", "its edges choose no paths");
         }
+        if plan.run.record_flow_links {
+            return refuse("output.flow_links", "its ports do not count flows");
+        }
     }
     if !plan.faults.is_empty() {
         return refuse("fault", "its links do not fail");

@@ -30,6 +30,7 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
         stall_after: check_interval(table, "stall_after")?,
         record_pauses: output.pauses,
         record_pfc_frames: output.pfc_frames,
+        record_flow_links: output.flow_links,
         ..RunSettings::default()
     };
     let stop_on_deadlock = match settings.deadlock_check {
@@ -54,6 +55,8 @@ pub struct Output {
     pub pauses: bool,
     /// PFC frames as they arrive, in a table of their own.
     pub pfc_frames: bool,
+    /// What each port sent of each flow, in a table of their own.
+    pub flow_links: bool,
     /// What ports and flows did, window by window, in two tables: what a replay needs.
     pub activity: bool,
     /// How figures call and draw schemes.
@@ -66,6 +69,7 @@ pub fn read_output(table: &mut Table) -> Result<Output> {
         figures: table.flag("figures")?,
         pauses: table.flag("pauses")?,
         pfc_frames: table.flag("pfc_frames")?,
+        flow_links: table.flag("flow_links")?,
         activity: table.flag("activity")?,
         looks: Looks::read(table)?,
     })

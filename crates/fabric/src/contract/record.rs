@@ -238,6 +238,19 @@ pub struct PfcRecord {
     pub pause: bool,
 }
 
+/// What a port has sent of a flow; recorded if [`crate::network::plan::RunSettings::record_flow_links`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowLink {
+    /// [`FlowRecord::id`] of the flow.
+    pub flow: u32,
+    /// The sending port.
+    pub port: u32,
+    /// Data packets, retransmissions and trimmed ones included.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub wire_bytes: u64,
+}
+
 /// One sample of one probe.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {

@@ -118,6 +118,7 @@ impl Default for RunSettings {
             record_pauses: false,
             record_refreshes: false,
             record_pfc_frames: false,
+            record_flow_links: false,
         }
     }
 }

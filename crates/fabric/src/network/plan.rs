@@ -687,6 +687,8 @@ pub struct RunSettings {
     pub record_refreshes: bool,
     /// Keep every PFC frame when it arrives, for `pfc.parquet`.
     pub record_pfc_frames: bool,
+    /// Count what each port sends of each flow, for `flow_links.parquet`.
+    pub record_flow_links: bool,
 }
 
 impl Plan {

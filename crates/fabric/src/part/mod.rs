@@ -10,6 +10,7 @@ pub mod command;
 pub(crate) mod compat;
 mod dialect;
 mod edge_routing;
+pub(crate) mod flow_links;
 mod forwarding;
 pub(crate) mod htsim;
 mod link;
@@ -423,6 +424,9 @@ impl<S: Scheme> Part<S> {
     /// The rest of a transmission into another part, of one that is captured, and where the order of scheduling counts.
     #[inline(never)]
     fn transmit_specially(&mut self, port_id: PortId, packet: &Packet, end: Time, arrives: Time) {
+        if self.links.ports[port_id].has(CAPTURED) {
+            self.note_flow_link(port_id, packet);
+        }
         let port = &mut self.links.ports[port_id];
         if port.has(BOUNDARY) {
             self.send_remote(port_id, arrives, packet);

@@ -9,6 +9,7 @@ use crate::id::{CpId, FlowEntryId, PortId, QueueId, ReceiverId, SenderId};
 use crate::network::route::Routes;
 use crate::node::port::{InFlight, LinkTypes, Port, Queue, QueueHistory};
 use crate::part::FlowEvent;
+use crate::part::flow_links::FlowLinks;
 use crate::part::route_storage::RouteStorage;
 use crate::part::selective::SelectiveCargo;
 use std::collections::HashMap;
@@ -16,10 +17,13 @@ use std::sync::Arc;
 use xoff_engine::{Key, Pool, Rng, Slab, Table, Time};
 
 /// Records since they were last taken, and what orders them among those of other parts.
+#[derive(Default)]
 pub(crate) struct Records {
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) pfc_frames: Vec<PfcRecord>,
     pub(crate) taps: crate::node::tap::Taps,
+    /// Only if [`crate::network::plan::RunSettings::record_flow_links`].
+    pub(crate) flow_links: Option<FlowLinks>,
     /// See [`crate::run::World::storm_records`]; each with its port.
     pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
     /// First failure, with its merge key.

@@ -210,6 +210,9 @@ impl<S: Scheme> World<S> {
             state: RunState::new(plan),
         };
         world.build_next_hops();
+        if world.state.plan.run.record_flow_links {
+            world.parts.iter_mut().for_each(Part::count_flow_links);
+        }
         if world.state.plan.model.dialect == Dialect::Htsim {
             let connections = Connections(world.state.plan.model.connections);
             world.parts[0].build_htsim(&connections);
@@ -243,19 +246,7 @@ impl<S: Scheme> Part<S> {
         let mut part = Part {
             now: Time::ZERO,
             counters: Counters::default(),
-            records: Records {
-                pauses: Vec::new(),
-                pfc_frames: Vec::new(),
-                taps: Default::default(),
-                storms: Vec::new(),
-                failure: None,
-                events: Vec::new(),
-                rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
-                event_ranks: Vec::new(),
-                pause_ranks: Vec::new(),
-                frame_ranks: Vec::new(),
-                storm_ranks: Vec::new(),
-            },
+            records: Records { rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)), ..Records::default() },
             next: Key::before(Time::ZERO),
             commands: Default::default(),
             remote: RemoteQueues::new(layout.exits(plan, number)),

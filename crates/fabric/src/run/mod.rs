@@ -18,7 +18,8 @@ mod start;
 pub mod window;
 
 use crate::contract::record::{
-    BlockedQueue, Counters, DeadLink, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
+    BlockedQueue, Counters, DeadLink, Failure, FlowLink, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample,
+    StormRecord,
 };
 use crate::contract::scheme::{Format, Scheme};
 use crate::contract::traffic::Action;
@@ -26,6 +27,7 @@ use crate::id::{FlowStateId, PortId, SourceId};
 use crate::network::plan::Plan;
 use crate::network::route::Convergence;
 use crate::node::watch::Losses;
+use crate::part::flow_links::FlowLinks;
 use crate::part::{Part, Pause, kind};
 use activity::Watched;
 use build::Layout;
@@ -64,7 +66,7 @@ pub struct RunState {
     pub counters: Counters,
     /// Records since they were last taken.
     pub flows: Vec<FlowRecord>,
-    /// The same, if [`crate::network::plan::RunSettings::record_pauses`].
+    /// PAUSE and RESUME since they were last taken, if [`crate::network::plan::RunSettings::record_pauses`].
     pub pauses: Vec<PauseRecord>,
     /// Only if [`crate::network::plan::RunSettings::record_pfc_frames`].
     pub pfc_frames: Vec<PfcRecord>,
@@ -416,6 +418,15 @@ impl<S: Scheme> World<S> {
         let record =
             |((from, link), Losses { packets, last_at })| DeadLink { link, from, packets_lost: packets, last_at };
         dead.into_iter().map(record).collect()
+    }
+
+    /// What every port sent of every flow, by flow and port; only if
+    /// [`crate::network::plan::RunSettings::record_flow_links`].
+    pub fn flow_links(&self) -> Vec<FlowLink> {
+        let counted = self.parts.iter().filter_map(|part| part.records.flow_links.as_ref());
+        let mut rows: Vec<FlowLink> = counted.flat_map(FlowLinks::rows).collect();
+        rows.sort_unstable_by_key(|row| (row.flow, row.port));
+        rows
     }
 
     /// Flows alive now.

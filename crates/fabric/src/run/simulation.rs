@@ -6,7 +6,7 @@
 
 use crate::contract::activity::{Activity, PortNow, PortsNow};
 use crate::contract::capture::Capture;
-use crate::contract::record::{DeadLink, Failure, Holdings, PortReport, StormRecord};
+use crate::contract::record::{DeadLink, Failure, FlowLink, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
 use crate::node::tap::Taps;
 use crate::run::window::{Executor, Sequential};
@@ -76,6 +76,7 @@ simulation! {
         taps() -> &Taps;
         storm_records() -> Vec<StormRecord>;
         dead_links() -> Vec<DeadLink>;
+        flow_links() -> Vec<FlowLink>;
         check_conservation() -> Result<(), String>;
         flows_in_flight() -> usize;
         flows_alive() -> u64;

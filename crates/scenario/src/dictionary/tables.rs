@@ -308,6 +308,7 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "figures": Flag = true, "Draw figures";
         "pauses": Flag = true, "Keep every PAUSE and RESUME";
         "pfc_frames": Flag = false, "Keep every PFC frame as it arrives, in a table `pfc`";
+        "flow_links": Flag = false, "Count what each port sends of each flow, in a table `flow_links`";
         "activity": Flag = true, "Keep what ports and flows did, window by window, for `xoff view`";
         "labels": Table, "What figures call schemes: dcqcn = \"DCQCN\"";
         "colours": Table, "In which colours figures draw schemes: dcqcn = \"#0072B2\"";
