@@ -37,7 +37,7 @@ pub(crate) struct Forwarder {
 pub(crate) struct RecentHops {
     /// Number of a flow, which no other flow ever has, and the two ports of a hop; each hop has one place, which others
     /// may take.
-    places: Vec<(u32, PortId, PortId)>,
+    places: Option<Box<[(u32, PortId, PortId); 1 << RecentHops::BITS]>>,
 }
 
 impl RecentHops {
@@ -46,12 +46,19 @@ impl RecentHops {
     /// Keeps a hop. Whether it was not there: then it may be the flow's first of it.
     #[inline]
     pub fn insert(&mut self, flow: u32, ingress: PortId, egress: PortId) -> bool {
-        if self.places.is_empty() {
-            self.places = vec![(u32::MAX, PortId::NONE, PortId::NONE); 1 << RecentHops::BITS];
-        }
+        let places = match &mut self.places {
+            Some(places) => places,
+            none => none.insert(RecentHops::none()),
+        };
         let mixed = (flow ^ egress.get() << 12 ^ ingress.get() << 20).wrapping_mul(0x9e37_79b1);
         let hop = (flow, ingress, egress);
-        std::mem::replace(&mut self.places[(mixed >> (32 - RecentHops::BITS)) as usize], hop) != hop
+        std::mem::replace(&mut places[(mixed >> (32 - RecentHops::BITS)) as usize], hop) != hop
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn none() -> Box<[(u32, PortId, PortId); 1 << RecentHops::BITS]> {
+        Box::new([(u32::MAX, PortId::NONE, PortId::NONE); 1 << RecentHops::BITS])
     }
 }
 

@@ -19,7 +19,13 @@ impl ArrivalOrder {
     pub fn on_arrival(&mut self, psn: u32, expected: u32, resent: bool) {
         self.arrivals += 1;
         self.counts.out_of_order += u64::from(psn > expected);
-        if self.highest.back().is_none_or(|&(highest, _)| psn > highest) {
+        if self.highest.len() == 1
+            && let Some(only) = self.highest.back_mut()
+            && only.0 < expected.min(psn)
+        {
+            // Packets that come in order take each other's place.
+            *only = (psn, self.arrivals);
+        } else if self.highest.back().is_none_or(|&(highest, _)| psn > highest) {
             // A packet below the first one missing can no longer be overtaken.
             while self.highest.front().is_some_and(|&(highest, _)| highest < expected) {
                 self.highest.pop_front();

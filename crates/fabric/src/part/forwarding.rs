@@ -144,21 +144,38 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A packet whose flow is shaped or has several paths is at a switch. Returns whether it stays in a queue of its
-    /// flow's own.
-    #[cold]
+    /// flow's own. Nearly all are answers, or data on a hop that was noted: these leave before anything is saved on the
+    /// stack.
     #[inline(never)]
     pub(crate) fn look_at_flow(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
+        if packet.flags & TRANSIT == 0 {
+            let is_new = match packet.kind {
+                Kind::Data => {
+                    let flow = self.flows.entries[packet.flow].id;
+                    self.paths.forwarding.recent_hops.insert(flow, ingress, egress)
+                }
+                kind => kind == Kind::Edge,
+            };
+            if !is_new {
+                return false;
+            }
+        }
+        self.look_closely(ingress, egress, packet)
+    }
+
+    /// A packet of a shaped flow, a message of an edge, or data on a hop that was not noted lately.
+    #[cold]
+    #[inline(never)]
+    fn look_closely(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
         if packet.flags & TRANSIT != 0 {
             return self.in_transit(ingress, egress, packet);
         }
-        let flow = packet.flow;
-        if packet.kind == Kind::Data
-            && self.paths.forwarding.recent_hops.insert(self.flows.entries[flow].id, ingress, egress)
-        {
+        if packet.kind == Kind::Data {
             let hop = (self.links.ports[ingress.peer()].name, self.links.ports[egress].name);
-            self.flows.route_storage[flow].note_hop(hop, self.now);
+            self.flows.route_storage[packet.flow].note_hop(hop, self.now);
+            return false;
         }
-        if packet.kind == Kind::Edge && self.links.ports[egress].has(TO_HOST) {
+        if self.links.ports[egress].has(TO_HOST) {
             self.take_edge_message(egress, packet);
             return true;
         }

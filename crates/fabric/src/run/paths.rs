@@ -70,7 +70,7 @@ impl<S: Scheme> World<S> {
         let mut first = None;
         for number in 0..forwarding.paths {
             let path = self.path_of_number(spec, key, number);
-            let (back, backward) = self.way_back(spec, key, &path, number);
+            let (back, backward) = self.way_back(spec, key, way, &path, number);
             let home = (!backward).then(|| self.lay(flow_state, &back, false, Some(Ends { number, answer: 0 }))[0]);
             let answer = home.map_or(0, |(route, _)| route + 1);
             let [there, last] = self.lay(flow_state, &path, true, Some(Ends { number, answer }));
@@ -92,8 +92,8 @@ impl<S: Scheme> World<S> {
         path
     }
 
-    /// The way back of ACKs that answer packets of a path.
-    fn way_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32], number: u16) -> (Vec<u32>, bool) {
+    /// The way back of ACKs that answer packets of a path; that of `way` where all have the same.
+    fn way_back(&self, spec: &FlowSpec, key: &FlowKey, way: &Way, path: &[u32], number: u16) -> (Vec<u32>, bool) {
         let plan = &self.state.plan;
         match (plan.ack_path, plan.model.forwarding.path_map) {
             (AckPath::Entropy, PathMap::Path) => {
@@ -102,7 +102,8 @@ impl<S: Scheme> World<S> {
                 (back, false)
             }
             (AckPath::Entropy, PathMap::Hash) => self.resolve_back(spec, &key.path(number), path),
-            (AckPath::Ecmp | AckPath::Symmetric, _) => self.resolve_back(spec, key, path),
+            (AckPath::Ecmp | AckPath::Symmetric, _) if path.len() < 2 => (Vec::new(), true),
+            (AckPath::Ecmp | AckPath::Symmetric, _) => (way.back.clone(), way.backward),
         }
     }
 
