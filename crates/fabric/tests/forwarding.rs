@@ -49,7 +49,7 @@ const SPINES: u32 = 4;
 const ENDS: (u32, u32) = (6, 7);
 
 /// Two leaves with a host of 100 Gb/s each, and four spines of 25 Gb/s between them.
-fn leaves(forwarding: Forwarding) -> Net {
+pub fn leaves(forwarding: Forwarding) -> Net {
     let mut net = Net::new();
     for name in ["leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"] {
         net.switch(name);
@@ -68,7 +68,7 @@ fn leaves(forwarding: Forwarding) -> Net {
 }
 
 /// Runs 10 MB from one host to the other, receivers taking packets in any order.
-fn run(net: Net, parts: usize, specs: Vec<FlowSpec>) -> World {
+pub fn run(net: Net, parts: usize, specs: Vec<FlowSpec>) -> World {
     let part_of = if parts == 1 { vec![0; 8] } else { vec![0, 1, 0, 0, 1, 1, 0, 1] };
     let scheme = Scripted::rates(&[100; 4]).format(Format { reorder: true, ..Format::default() });
     let flows = Script::flows(specs.into_iter().map(|spec| (Time::ZERO, spec)).collect());
@@ -80,7 +80,7 @@ fn run(net: Net, parts: usize, specs: Vec<FlowSpec>) -> World {
     world
 }
 
-fn one_flow() -> Vec<FlowSpec> {
+pub fn one_flow() -> Vec<FlowSpec> {
     vec![flow(0, ENDS.0, ENDS.1, 10_000_000)]
 }
 
@@ -92,7 +92,7 @@ fn both(net: impl Fn() -> Net) -> World {
 }
 
 /// Packets that a leaf has sent to the spines.
-fn uplinks(world: &mut World) -> Vec<u64> {
+pub fn uplinks(world: &mut World) -> Vec<u64> {
     (0..SPINES).map(|spine| world.port_reports()[2 * spine as usize].tx_packets).collect()
 }
 

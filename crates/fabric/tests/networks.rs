@@ -7,6 +7,7 @@ mod control;
 mod forwarding;
 mod headroom;
 mod messages;
+mod paths;
 mod recovery;
 mod rules;
 mod scripted;
