@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use xoff_fabric::activity::Activity;
 use xoff_fabric::capture::{Frame, RawFrame};
-use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_fabric::record::{FlowLink, FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_run::recorder::Recorder;
@@ -198,6 +198,9 @@ impl Sink for RunSinks<'_> {
     }
     fn activity(&mut self, activity: &Activity) -> io::Result<()> {
         self.writer.activity(activity)
+    }
+    fn flow_links(&mut self, links: &[FlowLink]) -> io::Result<()> {
+        self.writer.flow_links(links)
     }
     fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
         self.recorder.responses(responses)

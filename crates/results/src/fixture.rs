@@ -68,6 +68,7 @@ pub fn plan() -> Plan {
             stall_after: None,
             record_pauses: true,
             record_pfc_frames: true,
+            record_flow_links: true,
             ..RunSettings::default()
         },
         ..Plan::default()

@@ -1,12 +1,14 @@
 //! How evenly equal-cost links were used: the load of the busiest over the mean, in every window of a run.
 
 use super::names::Names;
+use super::shared_links::Course;
 use super::tables::GroupRow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use xoff_engine::Span;
 use xoff_fabric::activity::{Activity, PortWindow};
 use xoff_fabric::pfc::mtu_wire_bytes;
-use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::route::Routes;
 
 /// A window of fewer packets per link is uneven under any routing, so windows are joined until a link has time for
@@ -25,6 +27,8 @@ pub(crate) struct Group {
     sum: f64,
     pub(crate) tx_bytes: u64,
     worst: Option<f64>,
+    /// Joined windows in which something was sent, and the ratio in each.
+    course: Vec<(u32, f64)>,
 }
 
 impl Group {
@@ -38,6 +42,7 @@ impl Group {
             sum: 0.0,
             tx_bytes: 0,
             worst: None,
+            course: Vec::new(),
         }
     }
 
@@ -63,6 +68,7 @@ impl Group {
         self.sum += ratio * total as f64;
         self.tx_bytes += total;
         self.worst = Some(self.worst.map_or(ratio, |worst| worst.max(ratio)));
+        self.course.push((self.at, ratio));
         self.bytes.fill(0);
     }
 
@@ -138,6 +144,24 @@ pub(crate) fn all(groups: &[Group]) -> Option<(f64, f64)> {
     (bytes > 0).then(|| (sum / bytes as f64, worst))
 }
 
+/// Groups whose course is drawn: those that sent most.
+const DRAWN: usize = 6;
+
+/// Ends of windows in microseconds and the ratio in each, of the groups that sent most, by the name of their switch.
+pub(crate) fn courses(groups: &[Group], names: &Names, every: Span) -> Vec<Course> {
+    let mut order: Vec<&Group> = groups.iter().collect();
+    order.sort_by_key(|group| (Reverse(group.tx_bytes), group.ports[0]));
+    let course = |group: &&Group| {
+        let end_us = |at: u32| (every * u64::from(group.joined)).as_us() * f64::from(at + 1);
+        let layer = names.layer_of(peer(group.ports[0]));
+        Course {
+            name: format!("{}, {} links to layer {layer}", names.node_name_of(group.ports[0]), group.ports.len()),
+            points: group.course.iter().map(|&(at, ratio)| (end_us(at), ratio)).collect(),
+        }
+    };
+    order.iter().take(DRAWN).map(course).collect()
+}
+
 /// A row for each group.
 pub(crate) fn rows<'a>(groups: &'a [Group], names: &'a Names, every: Span) -> impl Iterator<Item = GroupRow<'a>> {
     groups.iter().filter_map(move |group| {
@@ -187,7 +211,11 @@ mod tests {
         assert_eq!(halved.load_max_over_mean(), Some((1.0, 1.0)), "a link of half the rate with half of the bytes");
         let windows: [&[u64]; 3] = [&[30, 10], &[0, 0], &[10, 10]];
         // (1.5 * 40 + 1 * 20) / 60.
-        assert_eq!(spread(&[100; 2], &windows).load_max_over_mean(), Some((80.0 / 60.0, 1.5)));
+        let group = spread(&[100; 2], &windows);
+        assert_eq!(group.load_max_over_mean(), Some((80.0 / 60.0, 1.5)));
+        // Nothing was sent in the second window, which has no point.
+        let courses = courses(&[group], &Names::of(&fixture::plan()), Span::from_ms(1));
+        assert_eq!(courses[0].points, [(1_000.0, 1.5), (3_000.0, 1.0)], "{courses:?}");
         assert_eq!(spread(&[100; 2], &[&[0, 0]]).load_max_over_mean(), None);
     }
 

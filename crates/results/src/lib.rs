@@ -56,6 +56,7 @@ pub mod report;
 mod row_sink;
 pub mod seeds;
 pub mod settings;
+mod shared_links;
 mod spreading;
 mod student;
 pub mod summary;

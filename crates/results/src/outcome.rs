@@ -4,6 +4,7 @@ use super::curves::Curves;
 use super::incident::Warning;
 use super::jobs::gather::JobFacts;
 use super::jobs::timeline::Timeline;
+use super::shared_links::SharedLinks;
 use super::summary::Summary;
 use std::path::PathBuf;
 use xoff_engine::Time;
@@ -56,6 +57,8 @@ pub struct Outcome {
     pub(crate) curves: Curves,
     /// What the ranks of its jobs did.
     pub(crate) timelines: Vec<Timeline>,
+    /// How links were shared by flows with several paths.
+    pub(crate) shared: SharedLinks,
     pub(crate) scenario: String,
     /// The directory, if one was asked for.
     pub directory: Option<PathBuf>,

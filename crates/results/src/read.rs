@@ -349,7 +349,7 @@ mod tests {
         writer.pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_200, 1, false)]).unwrap();
         let (_, kept) = writer.complete(fixture::end(20_000_000)).unwrap();
         let names: Vec<&str> = kept.iter().map(|kept| kept.table.name).collect();
-        let activity = ["port_activity", "flow_activity", "groups"];
+        let activity = ["port_activity", "flow_activity", "groups", "flow_links"];
         assert_eq!(names, [&["flows", "series", "pauses", "ports", "pfc"][..], &activity].concat());
         let run = RunDirectory::open(&out).unwrap();
         for kept in kept {

@@ -8,7 +8,7 @@ use super::table_writer::{Cell, CellRun};
 use std::sync::LazyLock;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::peer;
-use xoff_fabric::record::{ClassReport, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, Spread};
+use xoff_fabric::record::{ClassReport, FlowLink, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, Spread};
 use xoff_jobs::bandwidth::{Exchange, Share};
 use xoff_jobs::{Activity, Interval};
 use xoff_scenario::measure::probe::MetricFacts;
@@ -83,6 +83,14 @@ pub(crate) struct GroupRow<'a> {
     pub(crate) window: Span,
     pub(crate) mean: f64,
     pub(crate) worst: f64,
+    pub(crate) names: &'a Names,
+}
+
+/// What a port sent of a flow.
+pub(crate) struct FlowLinkRow<'a> {
+    pub(crate) of: &'a FlowLink,
+    /// Share of what its node sent of that flow.
+    pub(crate) share: f64,
     pub(crate) names: &'a Names,
 }
 
@@ -327,6 +335,17 @@ table! {
 }
 
 table! {
+    pub(crate) FLOW_LINKS, flow_link_cells(row: FlowLinkRow<'_>) = "flow_links", "one row per flow and port that sent data packets of it, by flow, with [output] flow_links = true":
+    integer "flow_id" = row.of.flow, "The flow, as in flows.parquet.";
+    text "port" = row.names.port(row.of.port), "The port (from->to).";
+    text "node" = row.names.node_name_of(row.of.port), "The node that owns the port.";
+    text "layer" = row.names.layer_of(row.of.port), "Its layer: tor, leaf, spine and so on.";
+    integer "packets" = row.of.packets, "Data packets of the flow that the port sent, retransmissions and trimmed ones included.";
+    integer "wire_bytes" in "bytes" = row.of.wire_bytes, "Their bytes on the wire, gaps included.";
+    real "share" in "1" = row.share, "wire_bytes over what all ports of the node sent of the flow; 1 where the flow keeps one path.";
+}
+
+table! {
     pub(crate) LIVE, live_cells(row: Window) = "live", "one row per window of a run on real packets: how well the machine kept up with the clock":
     real "time_us" in "us" = row.at.as_us(), "End of the window, in the scenario's time.";
     real "wall_s" in "s" = row.wall_seconds, "End of the window since the start of the run, on the wall.";
@@ -413,6 +432,7 @@ pub static ALL: &[&Table] = &[
     &PORT_ACTIVITY,
     &FLOW_ACTIVITY,
     &GROUPS,
+    &FLOW_LINKS,
     &LIVE,
     &JOBS,
     &COLLECTIVES,

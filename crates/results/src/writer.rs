@@ -16,9 +16,10 @@ use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
 use super::report;
 use super::row_sink::{Destination, RowSink};
+use super::shared_links::{FlowShares, SharedLinks};
 use super::spreading::Spreading;
 use super::summary::{CaptureRow, MeasuredRow, Summary};
-use super::tables::{self, FlowRow, PauseRow, PfcRow, PortRow, SampleRow};
+use super::tables::{self, FlowLinkRow, FlowRow, PauseRow, PfcRow, PortRow, SampleRow};
 use super::tally::{self, Tally, utilisation};
 use super::warnings::{self, Timeouts};
 use super::windows::Windows;
@@ -27,7 +28,7 @@ use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::activity::Activity;
 use xoff_fabric::plan::{RunSettings, peer};
-use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_fabric::record::{FlowLink, FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::probe::facts;
 use xoff_scenario::traffic::JobInterval;
@@ -46,6 +47,7 @@ pub struct RunWriter {
     fates: Unfinished,
     timeouts: Timeouts,
     spreading: Spreading,
+    shared: SharedLinks,
     warnings: Vec<Warning>,
     measures: Vec<MeasuredRow>,
     captures: Vec<CaptureRow>,
@@ -80,6 +82,7 @@ struct Tables {
     ports: RowSink,
     activity: Option<Windows>,
     groups: Option<(Groups, RowSink)>,
+    flow_links: Option<RowSink>,
     live: Option<RowSink>,
     jobs: Option<JobTables>,
 }
@@ -100,6 +103,7 @@ impl Tables {
         let kept = (context.activity && context.flows.is_none()).then(|| Groups::of(context.plan));
         let with_table = |groups| io::Result::Ok((groups, RowSink::create(&tables::GROUPS, &to)?));
         let groups = kept.filter(|groups| !groups.is_empty()).map(with_table).transpose()?;
+        let asked = context.plan.run.record_flow_links && context.flows.is_none();
         Ok(Tables {
             flows,
             series: RowSink::create(&tables::SERIES, &to)?,
@@ -108,6 +112,7 @@ impl Tables {
             ports: RowSink::create(&tables::PORTS, &to)?,
             activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
             groups,
+            flow_links: asked.then(|| RowSink::create(&tables::FLOW_LINKS, &to)).transpose()?,
             live: (context.live && context.flows.is_none()).then(|| RowSink::create(&tables::LIVE, &to)).transpose()?,
             jobs: (!context.jobs.is_empty() && context.flows.is_none()).then(|| JobTables::create(&to)).transpose()?,
         })
@@ -120,6 +125,7 @@ impl Tables {
             .chain(self.pfc)
             .chain(activity)
             .chain(self.groups.map(|(_, sink)| sink))
+            .chain(self.flow_links)
             .chain(self.live)
             .chain(self.jobs.into_iter().flat_map(JobTables::sinks));
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
@@ -159,6 +165,7 @@ impl RunWriter {
             fates: Unfinished::new(&context.plan.faults),
             timeouts: Timeouts::new(&context.plan.hosts),
             spreading: Spreading::new(context.routing),
+            shared: SharedLinks::default(),
             warnings: context.warnings.clone(),
             measures: Vec::new(),
             captures: Vec::new(),
@@ -236,6 +243,21 @@ impl RunWriter {
         Ok(())
     }
 
+    /// Only of a run that was asked for them; in order of flows.
+    pub(crate) fn flow_links(&mut self, links: &[FlowLink]) -> io::Result<()> {
+        let Some(table) = self.tables.as_mut().and_then(|tables| tables.flow_links.as_mut()) else { return Ok(()) };
+        self.shared.flows = FlowShares::largest(links, &self.names);
+        for of_flow in links.chunk_by(|one, other| one.flow == other.flow) {
+            for of in of_flow {
+                let node = self.names.node_of(of.port);
+                let beside = of_flow.iter().filter(|other| self.names.node_of(other.port) == node);
+                let share = of.wire_bytes as f64 / beside.map(|other| other.wire_bytes).sum::<u64>() as f64;
+                table.row(&tables::flow_link_cells(&FlowLinkRow { of, share, names: &self.names }))?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         for sample in samples {
             self.keeper.sample(sample);
@@ -271,6 +293,7 @@ impl RunWriter {
             table.row(&tables::group_cells(&row))?;
         }
         self.spreading.load = groups::all(&measured);
+        self.shared.courses = groups::courses(&measured, &self.names, activity.every);
         Ok(())
     }
 
@@ -332,6 +355,7 @@ impl RunWriter {
             failure: end.failure.clone(),
             curves,
             timelines: jobs.timelines,
+            shared: self.shared,
             scenario: self.identity.scenario,
             directory: None,
         };
@@ -447,6 +471,9 @@ mod tests {
         // h0's NIC, and the first link between the switches at s0.
         let frame = PfcRecord { at: Time::from_us(2_101), port: 0, class: 0, pause: true };
         writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
+        // Flow 1 left its host by one port and s0 by two.
+        let link = |flow, port, wire_bytes| FlowLink { flow, port, packets: wire_bytes / 1_000, wire_bytes };
+        writer.flow_links(&[link(1, 0, 4_000), link(1, 4, 3_000), link(1, 6, 1_000), link(2, 6, 2_000)]).unwrap();
         writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
         writer.intervals(&fixture::job_intervals(2, 100, false));
         writer.live_timing(fixture::live_timing(0.005)).unwrap();
@@ -491,6 +518,10 @@ mod tests {
         let frames = fs::read_to_string(out.join("pfc.csv")).unwrap();
         assert!(frames.ends_with("\n2101,h0,host,h0->s0,1,3,pause\n2101,s0,switch,s0->s1#0,3,3,resume\n"), "{frames}");
         assert_eq!(read(&out.join("pfc.parquet")).len(), 2);
+
+        let links = fs::read_to_string(out.join("flow_links.csv")).unwrap();
+        let shares = "\n1,h0->s0,h0,host,4,4000,1\n1,s0->s1#0,s0,leaf,3,3000,0.75\n1,s0->s1#1,s0,leaf,1,1000,0.25\n";
+        assert!(links.contains(shares) && links.ends_with("\n2,s0->s1#1,s0,leaf,2,2000,1\n"), "{links}");
 
         let live = fs::read_to_string(out.join("live.csv")).unwrap();
         assert!(live.contains("\n1000,1,0.005,,,100\n2000,2,0.005,900,4000,200\n"), "{live}");

@@ -79,6 +79,11 @@ class Run:
         return self._data.table("groups")
 
     @property
+    def flow_links(self) -> Table | None:
+        """One row per flow and port that sent data packets of it, with ``[output] flow_links = true``."""
+        return self._data.table("flow_links")
+
+    @property
     def jobs(self) -> Table | None:
         """One row per training job, where the scenario has one."""
         return self._data.table("jobs")

@@ -4,7 +4,7 @@ use super::chart::{Axis, AxisUnit, Chart, Dash, Line, Style, plain};
 use super::colour;
 use super::flows;
 use super::jobs;
-use super::{called, measures};
+use super::{called, measures, paths};
 use crate::columns::Entry;
 use crate::curves::Curve;
 use crate::incident::Episode;
@@ -107,6 +107,10 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
             charts.extend(chart);
             charts.extend(zoomed);
         }
+    }
+    let several = outcome.summary.routing.as_ref().is_some_and(|routing| routing.paths_used.is_some());
+    if several {
+        charts.extend(paths::of_run(&outcome.shared));
     }
     charts.extend(flows::of_run(&outcome.summary));
     charts.extend(measures::of_run(&outcome.summary));

@@ -1,6 +1,6 @@
 //! Figures of a run, a comparison or an experiment, as SVG, PNG and PDF from one drawing, and as data.
 //!
-//! `choose`, `flows`, `jobs` and `live_timing` say which figures there are, [`chart`] is what a figure shows, `layout` where
+//! `choose`, `flows`, `jobs`, `paths` and `live_timing` say which figures there are, [`chart`] is what a figure shows, `layout` where
 //! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `recorder`, `glyphs`
 //! and `document` one of vectors, `data` says the same to scripts, `csv` to tables, `ticks` chooses the numbers at the axes, [`colour`] the
 //! colours, dashes and [`marker`]s.
@@ -23,6 +23,7 @@ mod live_timing;
 pub mod marker;
 pub mod measures;
 pub mod path;
+mod paths;
 mod quoted;
 mod recorder;
 pub mod ticks;

@@ -2,6 +2,8 @@
 
 use super::variables::Course;
 use crate::congestion::flows::{Flows, flow_columns};
+use crate::congestion::known_port;
+use crate::congestion::network::Network;
 use crate::contract;
 use crate::read::RunDirectory;
 use crate::tables;
@@ -132,6 +134,40 @@ contract! {
         marked: Vec<u32>,
         held: Vec<(f64, f64, u32, bool)>,
         variables: Vec<Course>,
+        /// Ports that carried it, if the run counted what they did.
+        links: Vec<u32>,
+        /// Share of what the node of each of these ports sent of it.
+        link_shares: Vec<f64>,
+    }
+}
+
+/// What ports carried of each flow, by its number; empty unless the run counted it.
+#[derive(Default)]
+pub struct FlowLinks(HashMap<u64, Vec<(u32, f64)>>);
+
+/// Memory that a row takes in a list that grows.
+const LINK_BYTES: u64 = 2 * size_of::<(u32, f64)>() as u64 + 32;
+
+impl FlowLinks {
+    pub fn read(run: &RunDirectory, network: &Network) -> Result<FlowLinks, Diagnostic> {
+        let mut links = FlowLinks::default();
+        if !run.has(&tables::FLOW_LINKS) {
+            return Ok(links);
+        }
+        for rows in run.rows_to_keep(&tables::FLOW_LINKS, &["flow_id", "port", "share"], LINK_BYTES)? {
+            let rows = rows?;
+            let (id, port, share) = (rows.integers("flow_id")?, rows.texts("port")?, rows.reals("share")?);
+            for row in 0..rows.len() {
+                let port = known_port(network, port.get(row).unwrap_or(""))?;
+                links.0.entry(id.get(row).unwrap_or(0)).or_default().push((port, share.get(row).unwrap_or(0.0)));
+            }
+        }
+        Ok(links)
+    }
+
+    /// Says it of one flow.
+    pub fn add_to(&self, id: u64, one: &mut OneFlow) {
+        (one.links, one.link_shares) = self.0.get(&id).map_or(&[][..], Vec::as_slice).iter().copied().unzip();
     }
 }
 

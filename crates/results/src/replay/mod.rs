@@ -19,7 +19,7 @@ use crate::congestion::flows::Flows;
 use crate::congestion::network::Network;
 use crate::jobs::activities::Activities;
 use crate::read::RunDirectory;
-use flows::FlowCurves;
+use flows::{FlowCurves, FlowLinks};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -42,6 +42,7 @@ struct Rest {
     flows: Flows,
     story: Story,
     curves: FlowCurves,
+    links: FlowLinks,
     variables: Variables,
     activities: Activities,
 }
@@ -120,10 +121,12 @@ impl Replay {
     }
 
     fn flow(&self, index: u32) -> Result<Option<Resource>, Diagnostic> {
-        let Rest { flows, story, curves, variables, .. } = self.rest()?;
+        let Rest { flows, story, curves, links, variables, .. } = self.rest()?;
         let Some(flow) = flows.list.get(index as usize) else { return Ok(None) };
         let held = story.holds_of(flows, flow);
-        Resource::json(&curves.of(flow.id, held, variables.of(flow.id))).map(Some)
+        let mut one = curves.of(flow.id, held, variables.of(flow.id));
+        links.add_to(flow.id, &mut one);
+        Resource::json(&one).map(Some)
     }
 
     fn rest(&self) -> Result<&Rest, Diagnostic> {
@@ -131,9 +134,10 @@ impl Replay {
             let flows = Flows::read(&self.run, &self.network)?;
             let story = Story::read(&self.run, &self.loaded, &self.network, &flows, &self.windows)?;
             let curves = FlowCurves::read(&self.run)?;
+            let links = FlowLinks::read(&self.run, &self.network)?;
             let variables = Variables::read(&self.run, &self.loaded.plan)?;
             let activities = Activities::read(&self.run)?;
-            Ok(Rest { flows, story, curves, variables, activities })
+            Ok(Rest { flows, story, curves, links, variables, activities })
         };
         self.rest.get_or_init(read).as_ref().map_err(Clone::clone)
     }

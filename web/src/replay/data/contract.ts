@@ -226,6 +226,10 @@ export interface FlowSeries {
   marked: number[];
   held: [number, number, number, boolean][];
   variables: Variable[];
+  /** Ports that carried it, if the run counted what they did. */
+  links: number[];
+  /** Share of what the node of each of these ports sent of it. */
+  link_shares: number[];
 }
 
 /** One variable of one flow over time. */

@@ -1,5 +1,5 @@
 // One flow: what it asked for, what it got, and what held it.
-import { duration, exactBytes, gbps, grouped, instant, plural, short, visible } from "../../shared/format";
+import { duration, exactBytes, gbps, grouped, instant, percent, plural, short, visible } from "../../shared/format";
 import { focused, type App } from "../app";
 import type { Flows, FlowSeries } from "../data/contract";
 import type { Run } from "../data/run";
@@ -46,15 +46,16 @@ export class FlowPanel implements Panel {
       return;
     }
     const plots = el("div", {}, note("Loading …"));
+    const way = this.path(run, flows, flow);
     this.root.append(
       el("h2", {}, flowLabel(flows, flow)),
       el("p", { class: "dim" }, `flow ${String(flows.id[flow])} · `, flowEnds(run, flows, flow), ` · priority ${flows.priority[flow]}`),
       plots,
       flowFacts(flows, flow),
       heading("Path"),
-      this.path(run, flows, flow),
+      way,
     );
-    void this.load(run, flow, plots);
+    void this.load(run, flow, plots, way);
   }
 
   private path(run: Run, flows: Flows, flow: number): HTMLElement {
@@ -62,7 +63,7 @@ export class FlowPanel implements Panel {
     return el("ol", { class: "hops", "aria-label": "Path" }, ...hops.map((name) => el("li", {}, nameButton(name, () => this.app.selectPort(name)))));
   }
 
-  private async load(run: Run, flow: number, into: HTMLElement): Promise<void> {
+  private async load(run: Run, flow: number, into: HTMLElement, way: HTMLElement): Promise<void> {
     const asked = this.asked;
     const data = await run.flow(flow).catch(() => null);
     if (asked !== this.asked) return;
@@ -74,6 +75,7 @@ export class FlowPanel implements Panel {
     if (data.time_us.length === 0) into.append(note(`No course over time: ${run.withoutCourse(flow) ?? "nothing was kept"}.`));
     else this.addCharts(into, data);
     this.addVariables(into, data);
+    if (run.flows !== null && run.flows !== "absent") addShares(way, run.flows.paths[run.flows.path[flow]!] ?? [], data);
     if (data.held.length === 0) into.append(note("Never held by a paused port."));
     else this.addHeld(into, run, data.held);
   }
@@ -126,6 +128,15 @@ export class FlowPanel implements Panel {
     into.append(heading(`Held ${plural(held.length, "time")}, ${duration(total)}`), list.root);
     list.reset(held.length);
   }
+}
+
+/** Beside each port of the path what it carried of the flow, where it shared that with others of its switch. */
+function addShares(way: HTMLElement, ports: readonly number[], { links, link_shares: shares }: FlowSeries): void {
+  const of = new Map(links.map((port, i) => [port, shares[i]!]));
+  ports.forEach((port, i) => {
+    const share = of.get(port) ?? 1;
+    if (share < 1) way.children[i]?.append(" ", el("span", { class: "number dim" }, percent(share)));
+  });
 }
 
 function flowFacts(flows: Flows, flow: number): HTMLElement {
