@@ -12,10 +12,13 @@ pub struct QueuePair {
     pub ends: Pair,
     /// Their number in the graph.
     number: u32,
-    port: u16,
-    ports: u16,
+    /// At most eight.
+    port: u8,
+    ports: u8,
+    /// The port that it used when something arrived last.
+    home: u8,
     /// Ports that were tried in vain since something arrived last.
-    tried: u16,
+    tried: u8,
     cut: bool,
     /// The oldest and the newest message under way on it, by number; [`NONE`] if there is none.
     oldest: u32,
@@ -32,8 +35,8 @@ impl QueuePair {
         let channel = usize::from(lane.channel) / nics;
         let port = (channel + usize::from(lane.queue_pair) + (first.from + first.to) as usize) % ports;
         let ends = Pair { from: first.from, to: first.to, lane };
-        let (number, port, ports) = (first.pair, port as u16, ports as u16);
-        QueuePair { ends, number, port, ports, tried: 0, cut: false, oldest: NONE, newest: NONE }
+        let (number, port, ports) = (first.pair, port as u8, ports as u8);
+        QueuePair { ends, number, port, ports, home: port, tried: 0, cut: false, oldest: NONE, newest: NONE }
     }
 
     /// Port of the NIC that it uses, at both ends.
@@ -41,9 +44,12 @@ impl QueuePair {
         self.port.into()
     }
 
-    /// The same by the next port, with nothing under way.
+    /// The queue pair by another port, with nothing under way. Those of one port go to the others in turn, so that these
+    /// share what it carried.
     pub fn moved(&self) -> QueuePair {
-        let port = (self.port + 1) % self.ports;
+        let turn = usize::from(self.ends.lane.queue_pair / u16::from(self.ports)) + usize::from(self.tried);
+        let step = 1 + turn % (usize::from(self.ports) - 1);
+        let port = ((usize::from(self.home) + step) % usize::from(self.ports)) as u8;
         QueuePair { port, tried: self.tried + 1, cut: false, oldest: NONE, newest: NONE, ..self.clone() }
     }
 }
@@ -113,7 +119,7 @@ impl Pairs {
     /// Takes the number of the oldest message on it, which is complete.
     pub fn arrived(&mut self, handle: u32) -> Option<u32> {
         let pair = self.open.get_mut(handle as usize)?.as_mut()?;
-        pair.tried = 0;
+        (pair.tried, pair.home) = (0, pair.port);
         let oldest = pair.oldest;
         if oldest == NONE {
             return None;
@@ -191,5 +197,37 @@ impl Index<u32> for Pairs {
 impl IndexMut<u32> for Pairs {
     fn index_mut(&mut self, handle: u32) -> &mut QueuePair {
         self.open[handle as usize].as_mut().expect("an open queue pair")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_jobs::Lane;
+
+    fn pair(queue_pair: u16, ports: u8) -> QueuePair {
+        let lane = Lane { via: Via::Nic(0), channel: 0, queue_pair };
+        let port = (queue_pair % u16::from(ports)) as u8;
+        let ends = Pair { from: 0, to: 1, lane };
+        QueuePair { ends, number: 0, port, ports, home: port, tried: 0, cut: false, oldest: NONE, newest: NONE }
+    }
+
+    #[test]
+    fn queue_pairs_of_a_dead_port_are_shared_out_among_the_others() {
+        // Twelve queue pairs on four ports: three to a port.
+        let moved = |dead: u8| -> Vec<u8> {
+            (0..12).map(|number| pair(number, 4)).filter(|of| of.port == dead).map(|of| of.moved().port).collect()
+        };
+        assert_eq!((moved(0), moved(3)), (vec![1, 2, 3], vec![0, 1, 2]));
+        // One whose ports fail one after the other tries each of them once.
+        for number in 0..12 {
+            let first = pair(number, 4);
+            let tried = std::iter::successors(Some(first.clone()), |of| (of.tried < 3).then(|| of.moved()));
+            let mut ports: Vec<u8> = tried.map(|of| of.port).collect();
+            assert_eq!(ports[0], first.port);
+            ports.sort_unstable();
+            assert_eq!(ports, [0, 1, 2, 3], "{number}");
+        }
+        assert_eq!((0..6).map(|number| pair(number, 2).moved().port).collect::<Vec<_>>(), [1, 0, 1, 0, 1, 0]);
     }
 }
