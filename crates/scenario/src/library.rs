@@ -94,7 +94,7 @@ pub struct Entry {
 }
 
 /// Where the scenarios that have names are.
-const SHELVES: [&str; 2] = ["scenarios", "scenarios/jobs"];
+const SHELVES: [&str; 3] = ["scenarios", "scenarios/jobs", "scenarios/paths"];
 
 /// The file that a user means by a path or by the mere name of a scenario: `victim-flow` is
 /// `scenarios/victim-flow.toml`, here or inside, if nothing else is called so.

@@ -3,5 +3,6 @@
 mod convergence;
 mod golden;
 mod lossless;
+mod paths;
 mod traffic;
 mod victim;

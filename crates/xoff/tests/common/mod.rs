@@ -134,7 +134,8 @@ pub fn changed(text: &str, from: &str, to: &str) -> String {
 /// The scenarios that ship with the program.
 pub fn scenarios() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios");
-    let folders = [folder.join("live"), folder].map(|folder| std::fs::read_dir(folder).unwrap());
+    let folders = [folder.join("live"), folder.join("jobs"), folder.join("paths"), folder]
+        .map(|folder| std::fs::read_dir(folder).unwrap());
     let mut files: Vec<PathBuf> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
