@@ -58,6 +58,22 @@ pub fn htsim(bytes: &[u8]) -> bool {
     accept(import::htsim::import(&Source::new("matrix.cm", text), &star, None))
 }
 
+/// Hosts of the largest network that a command line may ask for here.
+const HOSTS_MOST: u64 = 128;
+
+/// Imports a command line of the Ultra Ethernet simulator, and its matrix after a line `=== matrix.cm`.
+pub fn htsim_run(bytes: &[u8]) -> bool {
+    let Some(text) = text(bytes) else { return false };
+    let files = split(text, "arguments.txt");
+    let of = |name: &str| files.iter().find(|(named, _)| *named == name).map_or("", |(_, text)| *text);
+    let nodes = of("matrix.cm").split_whitespace().nth(1).and_then(|number| number.parse().ok());
+    if nodes.is_some_and(|nodes: u64| nodes > HOSTS_MOST) {
+        return false;
+    }
+    let [arguments, matrix] = ["arguments.txt", "matrix.cm"].map(|name| Source::new(name, of(name)));
+    accept(import::htsim_run::import(&arguments, &matrix, None))
+}
+
 /// What is refused has its place; what is accepted loads and runs.
 fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
     let imported = match imported {

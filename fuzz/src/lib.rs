@@ -30,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     ("tcd", imports::tcd),
     ("conweave", imports::conweave),
     ("htsim", imports::htsim),
+    ("htsim_run", imports::htsim_run),
     ("store", runs::store),
     ("run_json", runs::run_json),
     ("tables", runs::tables),

@@ -122,7 +122,7 @@ fn read(source: &Arc<Source>, warnings: &mut Vec<Diagnostic>) -> Result<Argument
             }
             "-sender_cc_only" => {}
             "-end" => read.end_us = number(&mut words, &word, 1..=100_000_000)?,
-            "-seed" => read.seed = number(&mut words, &word, 0..=u64::from(u32::MAX))?,
+            "-seed" => read.seed = number(&mut words, &word, 1..=u64::from(u32::MAX))?,
             "-paths" => read.paths = number(&mut words, &word, 1..=4096)?,
             "-tiers" => read.tiers = number(&mut words, &word, 2..=3)?,
             "-failed" => read.failed = number(&mut words, &word, 0..=1024)?,
