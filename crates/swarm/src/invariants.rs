@@ -20,6 +20,7 @@ pub fn broken(trial: &Trial) -> Vec<String> {
     found.extend(not_faster_than_wires(trial));
     found.extend(within_buffers(trial));
     found.extend(trial.world.flows.iter().find_map(|flow| path_leads_there(trial, flow)));
+    found.extend(links_carry_what_was_sent(trial));
     found.extend(pauses_alternate(trial));
     found.extend(trial.world.samples.iter().find_map(sample_is_possible));
     found
@@ -47,6 +48,20 @@ pub fn activity_adds_up(whole: &mut dyn Simulation, parts: &mut dyn Simulation) 
 
 fn is_new_rate(fault: &Fault) -> bool {
     matches!(fault.what, FaultKind::Rate { .. })
+}
+
+/// What the links of a flow's host carried of it is all that it sent.
+fn links_carry_what_was_sent(trial: &Trial) -> Option<String> {
+    let plan = &trial.world.plan;
+    if !plan.run.record_flow_links {
+        return None;
+    }
+    let links = trial.world.flow_links();
+    trial.world.flows.iter().find_map(|flow| {
+        let first = links.iter().filter(|row| row.flow == flow.id && plan.node_of(row.port) == flow.src);
+        let packets: u64 = first.map(|row| row.packets).sum();
+        (packets != flow.packets_sent).then(|| format!("links carried {packets} packets of {flow:?}"))
+    })
 }
 
 /// Totals that bound each other.

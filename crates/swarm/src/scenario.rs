@@ -36,6 +36,9 @@ fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bo
     if draw.one_in(8) {
         set(&mut run, "allow_drops", true);
     }
+    if Draw::new(seed, "swarm flow links").one_in(6) {
+        set(&mut root, "output", table! { flow_links = true });
+    }
     set(&mut root, "run", run);
     set(&mut root, "topology", network.table);
     root
