@@ -257,6 +257,40 @@ fn senders_choose_paths_by_the_source_port() {
     }
 }
 
+/// Frames are lost between namespaces, and the answers that name single packets are longer: 12 bytes with a bitmap, 4
+/// with a PSN alone. tshark reads all of them.
+#[test]
+fn selective_recovery_names_the_frames_that_were_lost() {
+    let _others = beside_others();
+    let (Some(bench), Some(tshark)) = (bench(), found(tshark())) else { return };
+    let lossy = SPRAYED.replace("stop = \"4ms\"", "stop = \"20ms\"").replace("size = \"200KB\"", "size = \"400KB\"");
+    bench.write("lossy.toml", lossy + "[[topology.override]]\nlinks = \"leaf0->spine*\"\nloss = 0.02\n");
+    let sack = ["host.retransmit_timeout=300us"];
+    let irn = ["routing.mode=ecmp", "routing.entropies=null", "scheme.name=none", "host.recovery=irn"];
+    for (name, sets, longer) in [("sack", &sack[..], 12), ("irn", &irn[..], 4)] {
+        let sets: Vec<&str> = sets.iter().flat_map(|&set| ["--set", set]).collect();
+        bench.ok(&[&["live", "lossy.toml", "--out", name, "--quiet"][..], &K, &sets[..]].concat());
+        let run = json(&bench, &format!("{name}/run.json"));
+        let count = |key: &str| run[key].as_u64().unwrap();
+        assert_eq!((count("flows_completed"), &run["live_timing"]["ignored"]), (1, &Value::Array(Vec::new())), "{run}");
+        // Every frame that was lost is sent again once, or oftener where a copy was lost too.
+        assert!(count("drops_fault") > 2 && count("packets_retransmitted") >= count("drops_fault"), "{run}");
+        assert_eq!(count("naks") > 0, name == "irn", "IRN answers what is out of order by NACKs");
+        let file = bench.path.join(format!("{name}/captures/all.pcapng"));
+        let read = |filter: &str| {
+            let mut command = Command::new(tshark);
+            command.arg("-r").arg(&file).args(["-Y", filter, "-T", "fields", "-e", "frame.len"]);
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            String::from_utf8(output.stdout).unwrap().lines().map(|line| line.parse().unwrap()).collect::<Vec<u64>>()
+        };
+        assert!(read("_ws.malformed").is_empty());
+        let answers = read("infiniband.bth.opcode == 17 && frame.interface_name matches \"h1->\"");
+        let (least, most) = (answers.iter().min().unwrap(), answers.iter().max().unwrap());
+        assert_eq!(most - least, longer, "{name}: {answers:?}");
+    }
+}
+
 #[test]
 fn a_command_in_a_namespace_sees_frames() {
     let _others = beside_others();
@@ -309,7 +343,7 @@ fn what_makes_no_sense_is_refused() {
     bench.write("sprayed.toml", SPRAYED);
     let wall = ["--clock", "realtime", "--dilation", "1000"];
     let attach = |node: &'static str| [&["s.toml", "--attach", "lo", "--as", node][..], &wall].concat();
-    let cases: [(Vec<&str>, &[&str]); 16] = [
+    let cases: [(Vec<&str>, &[&str]); 17] = [
         (vec!["s.toml", "--nice", "30"], &["30 is not in -20..=19"]),
         (vec!["s.toml", "--nice", "-5", "--no-nice"], &["cannot be used with"]),
         (vec!["s.toml", "--wait", "5s"], &["--attach"]),
@@ -329,6 +363,7 @@ fn what_makes_no_sense_is_refused() {
         ),
         ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
         (vec!["s.toml", "--set", "model.event_order=insertion"], &["model.event_order", "leave it out"]),
+        (vec!["s.toml", "--set", "output.flow_links=true"], &["output.flow_links", "leave it out"]),
         (
             vec!["sprayed.toml", "--set", "routing={mode=\"adaptive\"}"],
             &["switches here hash the five-tuple", "routing.mode=spray"],
