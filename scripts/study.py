@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,9 @@ class Study:
         self.dry = dry
         self.missed = False
 
-    def run(self, name, scenario, *sets):
-        """What a run printed as JSON, with its exit code; from the store if it is there."""
+    def run(self, name, scenario, *sets, watched=False):
+        """What a run printed as JSON, with its exit code; from the store if it is there. What ports did window by window,
+        from which a run knows how evenly equal links were used, is seen only where it is `watched`."""
         kept = self.out / f"{name}.json"
         if not kept.exists():
             if self.dry:
@@ -29,10 +31,14 @@ class Study:
             if "\n" in scenario:
                 source = self.out / f"{name}.toml"
                 source.write_text(scenario)
-            words = [XOFF, "run", str(source), "--no-out", "--json"]
+            words = [XOFF, "run", str(source), "--json", "--threads", "1"]
             for entry in sets:
                 words += ["--set", entry]
+            folder = self.out / f"{name}.run"
+            shutil.rmtree(folder, ignore_errors=True)
+            words += ["--out", str(folder)] if watched else ["--no-out"]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
+            shutil.rmtree(folder, ignore_errors=True)
             if not done.stdout.strip():
                 sys.exit(f"{name}: {done.stderr}")
             told = json.loads(done.stdout)
