@@ -352,7 +352,11 @@ impl FlowWorld {
         let at = since.saturating_add(after);
         let late = self.ending.unfinished > 0 && self.ending.faults_left == 0 && next > at.ps();
         // A look at all flows, only where nothing was delivered for so long.
-        if !late || self.moves() || self.flows.iter().any(|(_, flow)| !flow.leaving.is_empty()) {
+        if !late {
+            return false;
+        }
+        if self.moves() || self.flows.iter().any(|(_, flow)| !flow.leaving.is_empty()) {
+            self.ending.progress_at = self.state.now;
             return false;
         }
         self.stall(at.max(self.state.now));

@@ -321,6 +321,35 @@ fn the_order_of_sources_changes_nothing() {
     assert_eq!(ends([1, 2, 3]), ends([3, 1, 2]));
 }
 
+/// Flows among some hosts of a star, by a name that nothing else changes.
+fn among(name: u64, first: u32, hosts: u64) -> Box<dyn Source> {
+    let draw = |flow: u64, what: u64| xoff_engine::rng::mix(name * 1_000_003 + flow * 17 + what);
+    let flows = (0..60u64).map(|i| {
+        let (src, by) = (draw(i, 0) % hosts, 1 + draw(i, 1) % (hosts - 1));
+        let (src, dst) = (first + src as u32, first + ((src + by) % hosts) as u32);
+        (Time::from_us(5 * (draw(i, 3) % 20)), Action::Start(flow(i as u32, src, dst, 1 + draw(i, 2) % 2_000_000)))
+    });
+    Box::new(Named(name, Script::new(flows.collect())))
+}
+
+#[test]
+fn far_traffic_changes_nothing() {
+    // The larger star is solved with a tolerance.
+    for hosts in [12, 140] {
+        let ends = |sources: Vec<Box<dyn Source>>| {
+            let near = sources.len() - 1;
+            let world = run(Net::star(hosts, 100, Span::from_us(1)), sources);
+            let near = world.flows.iter().filter(|flow| flow.source as usize == near);
+            let mut ends: Vec<_> = near.map(|flow| (flow.number, flow.delivered_at, flow.acked_at)).collect();
+            ends.sort_unstable();
+            ends
+        };
+        let alone = ends(vec![among(1, 1, 5)]);
+        assert_eq!(alone.len(), 60);
+        assert_eq!(alone, ends(vec![among(2, 6, 6), among(1, 1, 5)]), "{hosts} hosts");
+    }
+}
+
 /// A source with a name, by which its flows are known wherever it stands.
 struct Named(u64, Script);
 

@@ -110,6 +110,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         RunSettings {
             fidelity: Fidelity::Packet,
+            out_of_range: false,
             stop: Time::from_ms(1000),
             stop_when_idle: true,
             allow_drops: false,

@@ -681,6 +681,8 @@ pub enum Fidelity {
 pub struct RunSettings {
     /// Which engine runs it.
     pub fidelity: Fidelity,
+    /// It runs at flow level although the flow level is known to be wrong there.
+    pub out_of_range: bool,
     /// Simulated time at which the run ends.
     pub stop: Time,
     /// End earlier, once no source will act again and every flow has ended.
