@@ -23,7 +23,7 @@ impl Entry {
 #[derive(Default)]
 pub(crate) struct Completions {
     heap: Vec<Entry>,
-    /// By flow: its place in the heap.
+    /// Place in the heap, by flow.
     places: Vec<u32>,
 }
 

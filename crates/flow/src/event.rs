@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// Kinds of events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Kind {
-    /// Of the plan.
+    /// A fault of the plan.
     Fault,
     /// The last byte of a message is at its receiver.
     Delivered,

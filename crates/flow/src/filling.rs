@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 /// A flow over some ports: of each unit of its rate, `weight` units cross a port.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// It wants no more, in bits per second.
+    /// Most that it can use, in bits per second.
     pub limit_bps: f64,
     /// Ports, each once, and weights.
     pub ports: Vec<(u32, f64)>,
@@ -27,7 +27,7 @@ struct Filling<'a> {
     demands: &'a [Demand],
     rates: Vec<f64>,
     fixed: Vec<bool>,
-    /// By port: what is left of it, the weight of its flows that still rise, and how many they are.
+    /// What is left of each port, the weight of its flows that still rise, and how many they are.
     rest: Vec<f64>,
     weight: Vec<f64>,
     rising: Vec<u32>,

@@ -11,7 +11,7 @@ use xoff_fabric::record::{Metric, Sample};
 /// What rates are measured against: the values at the previous sample.
 #[derive(Default)]
 pub(crate) struct Probes {
-    /// By probe: time, and bytes that its port had sent.
+    /// Time, and bytes that its port had sent, for each probe.
     last: Vec<(Time, u64)>,
     flows: Vec<Probed>,
 }

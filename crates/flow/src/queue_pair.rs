@@ -111,7 +111,7 @@ pub(crate) struct QueuePair {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub delivered_bytes: u64,
-    /// Of messages that have left as a whole.
+    /// Packets and wire bytes of messages that have left as a whole.
     pub packets: u64,
     pub wire: f64,
     pub delivered_at: Option<Time>,
@@ -155,7 +155,7 @@ impl QueuePair {
         (self.base_rtt.ps() as f64 - self.way.back_ps as f64).max(0.0)
     }
 
-    /// Whether bytes are unsent or unacknowledged, of what will not go on for ever.
+    /// Returns whether bytes are unsent or unacknowledged.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.head.is_some() || !self.leaving.is_empty() || !self.unacknowledged.is_empty()
     }

@@ -4,7 +4,7 @@ use crate::world::FlowWorld;
 use xoff_fabric::record::{FlowRecord, Multipath, RecoveryRecord};
 
 impl FlowWorld {
-    /// Counts what has been delivered of messages that are not delivered as a whole, of a flow that is over.
+    /// Counts what has been delivered of messages that are not delivered as a whole. Once, when a flow ends.
     pub(crate) fn account_partly(&mut self, slot: u32) {
         let now = self.state.now.ps();
         let flow = &mut self.flows[slot];

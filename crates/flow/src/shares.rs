@@ -25,9 +25,9 @@ const FILLINGS: usize = 16;
 /// Changes of rates that are not passed on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
-    /// Of the rate of a flow, relative.
+    /// Largest relative change of a flow's rate.
     pub rate: f64,
-    /// Of the ACKs that a port carries, in shares of its capacity.
+    /// Largest change of the ACKs of a port, in shares of its capacity.
     pub acks: f64,
 }
 
@@ -69,9 +69,9 @@ struct Flow {
 #[derive(Clone, Copy, Debug, Default)]
 struct Port {
     capacity: f64,
-    /// Of data, in load units.
+    /// Data that it carries, in load units.
     load: i64,
-    /// Of ACKs, now and when the port was last solved.
+    /// ACKs that it carries now, and did when it was last solved.
     acks: i64,
     acks_solved: i64,
     /// Picoseconds times load units that it has sent until `since`.
@@ -96,7 +96,7 @@ pub struct Shares {
     ports: Vec<Port>,
     classes: usize,
     groups: Vec<Group>,
-    /// By queue: level, and flows.
+    /// Level and flows of each queue.
     levels: Vec<f64>,
     members: Vec<Vec<Member>>,
     flows: Vec<Flow>,

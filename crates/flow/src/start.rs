@@ -163,7 +163,7 @@ impl FlowWorld {
                 }
                 let far = plan.node_of(peer(port));
                 if far != spec.dst {
-                    // Shares that meet at a switch go on together.
+                    // Shares that meet at a switch leave it together.
                     match arriving.iter_mut().find(|other| other.0 == far) {
                         Some(other) => other.1 += own,
                         None => arriving.insert(0, (far, own)),
@@ -249,7 +249,7 @@ impl FlowWorld {
         [flow.spec.rate_cap, kept].into_iter().flatten().fold(line, BitRate::min).bps() as f64
     }
 
-    /// A flow is over: it gets its record, and its source is told.
+    /// Ends a flow: writes its record and informs its source.
     pub(crate) fn end_flow(&mut self, slot: u32) {
         let now = self.state.now;
         self.account_partly(slot);

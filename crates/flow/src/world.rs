@@ -36,9 +36,9 @@ pub struct SchemeFacts {
 pub(crate) struct Network {
     pub routes: Arc<Routes>,
     pub convergence: Convergence,
-    /// By link.
+    /// State of each link.
     pub up: Vec<bool>,
-    /// By port; changed by faults.
+    /// Rate of each port; changed by faults.
     pub rates: Vec<BitRate>,
     pub max_base_rtt: Span,
     pub gap_bytes: u32,
@@ -205,13 +205,13 @@ impl FlowWorld {
 
     fn handle(&mut self, event: Event) {
         let Event { kind, index, flow, .. } = event;
-        let lives = |world: &FlowWorld| world.flows.get(index).is_some_and(|of| of.id == flow);
+        let is_alive = |world: &FlowWorld| world.flows.get(index).is_some_and(|of| of.id == flow);
         match kind {
             Kind::Fault => self.on_fault(index),
             Kind::Source => self.on_source(index),
             Kind::Probe => self.on_probe(index),
-            Kind::Delivered if lives(self) => self.on_delivered(index),
-            Kind::Acknowledged if lives(self) => self.on_acknowledged(index),
+            Kind::Delivered if is_alive(self) => self.on_delivered(index),
+            Kind::Acknowledged if is_alive(self) => self.on_acknowledged(index),
             // The flow was stopped.
             Kind::Delivered | Kind::Acknowledged => {}
         }

@@ -350,7 +350,7 @@ fn far_traffic_changes_nothing() {
     }
 }
 
-/// A source with a name, by which its flows are known wherever it stands.
+/// A source with a name, by which its flows are known in any order of sources.
 struct Named(u64, Script);
 
 impl Source for Named {

@@ -681,7 +681,7 @@ pub enum Fidelity {
 pub struct RunSettings {
     /// Which engine runs it.
     pub fidelity: Fidelity,
-    /// It runs at flow level although the flow level is known to be wrong there.
+    /// Run at flow level where that is known to be far from packet level.
     pub out_of_range: bool,
     /// Simulated time at which the run ends.
     pub stop: Time,

@@ -83,7 +83,7 @@ impl<I: Id> Handles<I> {
         self.len
     }
 
-    /// Returns whether no flow lives.
+    /// Returns whether there is no living flow.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -234,7 +234,7 @@ impl FidelityArgs {
         fidelity.into_iter().chain(self.out_of_range.then(|| "run.out_of_range=true".to_owned())).collect()
     }
 
-    /// The same on top of what a scenario is loaded with.
+    /// Adds them to what a scenario is loaded with.
     fn on(&self, mut options: Options) -> Options {
         options.sets.extend(self.sets());
         options
