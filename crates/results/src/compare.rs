@@ -58,7 +58,7 @@ pub fn comparison_by(entries: &[Entry], skipped: &[Skipped], delta: Option<f64>)
         tables.extend(difference_table(entries));
     }
     tables.extend(fidelity::tables(entries));
-    let finding = finding::of_comparison(entries, delta);
+    let finding = fidelity::finding(entries).unwrap_or_else(|| finding::of_comparison(entries, delta));
     let episode = is_episode(entries);
     let mut notes = if episode { episode_notes(entries) } else { general_notes(entries) };
     notes.extend(marks.notes());
@@ -78,6 +78,7 @@ fn title(entries: &[Entry], seeds: usize, episode: bool) -> String {
     let under = if seeds > 1 { format!(", {seeds} seeds") } else { String::new() };
     match (episode, entries) {
         (true, _) => format!("{name}: what the burst does to the long flows{under}"),
+        (false, entries) if fidelity::is_of_both(entries) => format!("{name} at packet level and at flow level{under}"),
         (false, [alone]) => format!("{name} under {}{under}", scheme_label(&alone.scheme)),
         (false, _) => format!("{name}: the same traffic under {} schemes{under}", entries.len()),
     }

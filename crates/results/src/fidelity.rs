@@ -1,6 +1,7 @@
 //! What flow level gets wrong: a run at flow level beside the same run at packet level.
 
 use super::columns::Entry;
+use super::finding::Finding;
 use super::grid::{Grid, Section};
 use super::names::scheme_label;
 use super::summary::{Distribution, Summary};
@@ -32,21 +33,46 @@ pub(crate) fn tables(entries: &[Entry]) -> Vec<Section> {
     entries.iter().filter_map(table).collect()
 }
 
+/// Whether some scheme ran at both levels.
+pub(crate) fn is_of_both(entries: &[Entry]) -> bool {
+    entries.iter().any(|packet| entries.iter().any(|entry| entry.scheme == at_flow_level(&packet.scheme)))
+}
+
+/// What flow level gets wrong, in a sentence for each scheme; none if no scheme ran at both levels.
+pub(crate) fn finding(entries: &[Entry]) -> Option<Finding> {
+    let sentence = |packet: &Entry| {
+        let name = at_flow_level(&packet.scheme);
+        let flow = entries.iter().find(|entry| entry.scheme == name)?;
+        let pairs = pairs(packet, flow);
+        let told =
+            |pair: &&Pair| TOLD.iter().any(|told| pair.what.starts_with(told) && !pair.what.contains("slowdown,"));
+        let of = |pair: &Pair| Some(format!("{} in {}", signed(pair.error()?), pair.what.replace(", ", " of ")));
+        let errors: Vec<String> = pairs.iter().filter(told).filter_map(of).collect();
+        let scheme = scheme_label(&packet.scheme);
+        (!errors.is_empty())
+            .then(|| format!("Flow level differs from packet level under {scheme} by {}.", errors.join(", ")))
+    };
+    let text: Vec<String> = entries.iter().filter_map(sentence).collect();
+    (!text.is_empty()).then(|| Finding { text: text.join(" "), ..Finding::default() })
+}
+
+/// Numbers of the sentence.
+const TOLD: [&str; 3] = ["mean slowdown", "p99 slowdown", "job completion time"];
+
+impl Pair {
+    fn error(&self) -> Option<f64> {
+        self.packet.zip(self.flow).filter(|(packet, _)| *packet != 0.0).map(|(packet, flow)| flow / packet - 1.0)
+    }
+}
+
 fn section(packet: &Entry, flow: &Entry) -> Section {
     let mut grid = Grid::new(["", "packet level", "flow level", "error"]).left(&[0]);
-    for Pair { what, show, packet, flow } in pairs(packet, flow) {
-        let text = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), show);
-        let error = packet.zip(flow).filter(|(packet, _)| *packet != 0.0).map(|(packet, flow)| flow / packet - 1.0);
-        let error = error.map_or_else(|| "-".to_owned(), |error| signed(error));
-        grid.row([what, text(packet), text(flow), error]);
+    for pair in pairs(packet, flow) {
+        let text = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), pair.show);
+        let error = pair.error().map_or_else(|| "-".to_owned(), signed);
+        grid.row([pair.what.clone(), text(pair.packet), text(pair.flow), error]);
     }
-    let mut section = Section::new(format!("error of flow level: {}", scheme_label(&packet.scheme)), grid);
-    let cost = |entry: &Entry| entry.summaries().map(|run| run.cost.run_cpu_seconds).sum::<f64>();
-    let (slow, fast) = (cost(packet), cost(flow));
-    if fast > 0.0 {
-        section.notes.push(format!("{} s of CPU at packet level, {} s at flow level.", brief(slow), brief(fast)));
-    }
-    section
+    Section::new(format!("error of flow level: {}", scheme_label(&packet.scheme)), grid)
 }
 
 /// `+2.0%`, `-12%`.
@@ -112,7 +138,14 @@ mod tests {
 
     #[test]
     fn the_error_is_that_of_the_mean_over_packet_level() {
-        let tables = tables(&[entry("dcqcn", 2.0), entry("dcqcn at flow level", 1.5), entry("hpcc", 1.0)]);
+        let entries = [entry("dcqcn", 2.0), entry("dcqcn at flow level", 1.5), entry("hpcc", 1.0)];
+        let told = finding(&entries).unwrap().text;
+        assert!(
+            told.starts_with("Flow level differs from packet level under dcqcn by -25.0% in mean slowdown"),
+            "{told}"
+        );
+        assert!(!is_of_both(&entries[1..]) && finding(&entries[..1]).is_none());
+        let tables = tables(&entries);
         assert_eq!(tables.len(), 1);
         let text = tables[0].grid.text();
         let line = text.lines().find(|line| line.contains("mean slowdown")).unwrap();
