@@ -109,6 +109,8 @@ fn what_has_no_form_is_refused_by_name() {
     }
     let none = format!("{FABRIC}{}{open}", scheme("none"));
     assert!(load(&none, &["run.fidelity=flow", "run.out_of_range=true"]).is_ok());
+    let warned = load(&format!("{FABRIC}{}{job}", scheme("timely")), &["run.fidelity=flow"]).unwrap();
+    assert!(warned.warnings.iter().any(|warning| warning.message.contains("`timely` is out of range")));
     // Jobs wait for their messages, and are in range.
     assert!(load(&format!("{FABRIC}{}{job}", scheme("none")), &["run.fidelity=flow"]).is_ok());
 }
