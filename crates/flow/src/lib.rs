@@ -15,15 +15,9 @@
 
 mod completions;
 mod event;
-mod fault;
 pub mod filling;
-mod probe;
 mod queue_pair;
-mod records;
 pub mod shares;
-mod simulation;
-mod sources;
-mod start;
 pub mod world;
 
 pub use world::{FlowWorld, SchemeFacts};

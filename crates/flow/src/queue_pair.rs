@@ -91,11 +91,10 @@ pub(crate) struct QueuePair {
     /// The message that is being sent, and those that wait for it.
     pub head: Option<Message>,
     pub waiting: VecDeque<Message>,
-    /// Messages that have left and are not delivered, and of these and the acknowledged ones how many there were.
+    /// Messages that have left and are not delivered, how many were delivered, and those that are not acknowledged.
     pub leaving: VecDeque<Leaving>,
     pub delivered: u32,
     pub unacknowledged: VecDeque<(u32, bool)>,
-    pub acknowledged: u32,
     /// Wire bytes of the head that have left at `updated`, and the rate since.
     pub progress: f64,
     pub rate: f64,

@@ -18,9 +18,6 @@ pub struct Summary {
     /// All schemes of the run, joined by `+`.
     pub scheme: String,
     pub seed: u64,
-    /// `packet` or `flow`: whether packets were followed, or flows had fair rates.
-    #[serde(default = "packet")]
-    pub fidelity: String,
     /// When the run ended, in simulated time.
     pub sim_time_us: f64,
     /// Results of flows: how many, how long they took, how fast they were.
@@ -131,6 +128,9 @@ pub struct RoutingResults {
 /// Totals of the run; `None`: a run at flow level cannot know it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
+    /// `packet` or `flow`: whether packets were followed, or flows had fair rates.
+    #[serde(default = "packet")]
+    pub fidelity: String,
     /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
     pub packets_delivered: u64,
@@ -485,13 +485,13 @@ impl Summary {
 
     /// Whether flows had fair rates, and no packet was followed.
     pub fn is_at_flow_level(&self) -> bool {
-        self.fidelity == FLOW
+        self.counts.fidelity == FLOW
     }
 
     /// Takes out what a run at flow level cannot know.
     pub(crate) fn forget_packets(&mut self) {
-        FLOW.clone_into(&mut self.fidelity);
         self.counts = Counts {
+            fidelity: FLOW.to_owned(),
             packets_sent: self.counts.packets_sent,
             packets_delivered: self.counts.packets_delivered,
             delivered_bytes: self.counts.delivered_bytes,

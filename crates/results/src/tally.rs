@@ -109,7 +109,6 @@ impl Tally {
             name: name.to_owned(),
             scheme: scheme.to_owned(),
             seed,
-            fidelity: PACKET.to_owned(),
             sim_time_us: end.sim_end.as_us(),
             flows: FlowResults {
                 flows_total: self.flows,
@@ -131,6 +130,7 @@ impl Tally {
             jobs: Vec::new(),
             job_time_us: None,
             counts: Counts {
+                fidelity: PACKET.to_owned(),
                 packets_sent: c.data_packets_sent,
                 packets_delivered: c.data_packets_delivered,
                 packets_retransmitted: Some(c.data_packets_retransmitted),

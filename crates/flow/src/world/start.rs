@@ -45,7 +45,6 @@ impl FlowWorld {
             leaving: VecDeque::new(),
             delivered: 0,
             unacknowledged: VecDeque::new(),
-            acknowledged: 0,
             progress: 0.0,
             rate: 0.0,
             updated: self.state.now.ps(),

@@ -1,11 +1,18 @@
 //! The event loop: time goes from one event to the next, and rates hold in between.
 
+mod fault;
+mod probe;
+mod records;
+mod simulation;
+mod sources;
+mod start;
+
 use crate::completions::Completions;
 use crate::event::{Event, Events, Kind};
-use crate::probe::Probes;
 use crate::queue_pair::{Leaving, Message, QueuePair};
 use crate::shares::{Shares, Tolerance};
-use crate::sources::SourceState;
+use probe::Probes;
+use sources::SourceState;
 use std::cmp::Reverse;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Slab, Span, Time};
@@ -322,7 +329,6 @@ impl FlowWorld {
         let now = self.state.now;
         let flow = &mut self.flows[number];
         let Some((name, told)) = flow.unacknowledged.pop_front() else { return };
-        flow.acknowledged += 1;
         let (source, handle, finite) = (flow.source, flow.spec.handle, flow.spec.size_bytes.is_some());
         let drained = !flow.is_unfinished();
         let subscription = self.sources[source as usize].subscription;
