@@ -241,7 +241,7 @@ pub fn run(
         tables.push((collected.table.name, Some(Py::new(py, Table::of(collected)?)?)));
     }
     if let Some(progress) = progress {
-        let (us, packet_hops) = (outcome.summary.sim_time_us, outcome.summary.counts.packet_hops);
+        let (us, packet_hops) = (outcome.summary.sim_time_us, outcome.summary.counts.packet_hops.unwrap_or(0));
         progress.call1((Progress { part: 1.0, now_us: us, stop_us: us, packet_hops },))?;
     }
     let (summary, tables) = (outcome.summary.clone(), Mutex::new(tables));

@@ -24,6 +24,7 @@ pub mod run;
 pub use contract::{
     activity, capture, control, edge_routing, forwarding, frame_content, packet, precision, record, scheme, traffic,
 };
+pub use flow::ends::PacketSizes;
 pub use flow::identity::{SourceName, ends};
 pub use flow::{ack_rule, pacing, transport};
 pub use network::{

@@ -2,6 +2,7 @@
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
 use super::curve_tables;
+use super::fidelity;
 use super::finding::{self, Finding};
 use super::grid::{Section, left_out_note};
 use super::incident::EpisodeFlow;
@@ -56,7 +57,8 @@ pub fn comparison_by(entries: &[Entry], skipped: &[Skipped], delta: Option<f64>)
     if seeds > 1 && entries.len() > 1 {
         tables.extend(difference_table(entries));
     }
-    let finding = finding::of_comparison(entries, delta);
+    tables.extend(fidelity::tables(entries));
+    let finding = fidelity::finding(entries).unwrap_or_else(|| finding::of_comparison(entries, delta));
     let episode = is_episode(entries);
     let mut notes = if episode { episode_notes(entries) } else { general_notes(entries) };
     notes.extend(marks.notes());
@@ -76,6 +78,7 @@ fn title(entries: &[Entry], seeds: usize, episode: bool) -> String {
     let under = if seeds > 1 { format!(", {seeds} seeds") } else { String::new() };
     match (episode, entries) {
         (true, _) => format!("{name}: what the burst does to the long flows{under}"),
+        (false, entries) if fidelity::is_of_both(entries) => format!("{name} at packet level and at flow level{under}"),
         (false, [alone]) => format!("{name} under {}{under}", scheme_label(&alone.scheme)),
         (false, _) => format!("{name}: the same traffic under {} schemes{under}", entries.len()),
     }
@@ -261,7 +264,7 @@ fn size_layout(entries: &[Entry], source: &str) -> Option<TableLayout> {
 }
 
 fn pause_column() -> Column {
-    Column::new("pause_frames", "PAUSE", count, |run| (run.counts.pause_frames as f64).into())
+    Column::new("pause_frames", "PAUSE", count, |run| run.counts.pause_frames.map(|frames| frames as f64).into())
 }
 
 /// For any scenario.
@@ -299,7 +302,7 @@ fn network_groups(entries: &[Entry]) -> Vec<Group> {
     let network = vec![
         Column::new("goodput90_gbps", "goodput90", brief, |run| run.flows.goodput90_gbps.into()),
         pause_column(),
-        Column::new("drops", "drops", count, |run| (run.counts.drops as f64).into()),
+        Column::new("drops", "drops", count, |run| run.counts.drops.map(|drops| drops as f64).into()),
         Column::new("worst_queue.peak_bytes", "queue", brief_size, |run| {
             run.worst_queue.as_ref().map(|queue| queue.peak_bytes as f64).into()
         }),

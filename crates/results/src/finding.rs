@@ -28,7 +28,10 @@ pub fn of_run(run: &Summary) -> String {
         parts.extend(long_flows(run));
     }
     parts.extend(run.routing.as_ref().and_then(RoutingResults::sentence));
-    parts.push(format!("{} and {}", frames(run.counts.pause_frames as f64), drops(run)));
+    parts.push(match run.counts.pause_frames {
+        Some(sent) => format!("{} and {}", frames(sent as f64), drops(run)),
+        None => "at flow level, without packets".to_owned(),
+    });
     sentence(&parts.join("; "))
 }
 
@@ -90,7 +93,7 @@ fn frames(sent: f64) -> String {
 }
 
 fn drops(run: &Summary) -> String {
-    match (run.counts.drops, run.counts.drops_lossless) {
+    match (run.counts.drops.unwrap_or(0), run.counts.drops_lossless.unwrap_or(0)) {
         (0, _) => "no drop".to_owned(),
         (all, 0) => format!("{} dropped, none of them in a lossless class", packets(all)),
         (all, lossless) => format!("{} dropped, {} of them in a lossless class", packets(all), thousands(lossless)),
@@ -220,7 +223,7 @@ fn over_seeds(entry: &Entry) -> Vec<String> {
     } else {
         parts.extend(text(&long_mean, brief).map(|value| format!("long flows get {value} Gbps in the mean")));
     }
-    let sent: Vec<f64> = entry.series(|run| Some(run.counts.pause_frames as f64)).values();
+    let sent: Vec<f64> = entry.series(|run| run.counts.pause_frames.map(|frames| frames as f64)).values();
     parts.extend(Estimate::of(&sent).map(|of| match of.mean {
         mean if mean <= 1.0 && mean.fract() == 0.0 => frames(mean),
         _ => format!("{} PAUSE frames", of.text(count)),
@@ -311,7 +314,7 @@ fn pauses(entries: &[&Entry]) -> String {
     let mut all: Vec<(&str, Estimate)> = entries
         .iter()
         .filter_map(|entry| {
-            let sent = entry.series(|run| Some(run.counts.pause_frames as f64)).values();
+            let sent = entry.series(|run| run.counts.pause_frames.map(|frames| frames as f64)).values();
             Some((scheme_label(&entry.scheme), Estimate::of(&sent)?))
         })
         .collect();
@@ -503,7 +506,7 @@ mod tests {
     fn who_sends_no_pause_frame_is_named_with_all_others_that_do_not() {
         let sends = |scheme: &str, frames: u64| {
             let mut entry = entry(scheme, 200, &[20]);
-            entry.runs[0].summary.counts.pause_frames = frames;
+            entry.runs[0].summary.counts.pause_frames = Some(frames);
             entry
         };
         let told = text(&[sends("none", 4775), sends("dcqcn:nic", 0), sends("dcqcn:paper", 0), sends("hpcc", 0)]);

@@ -27,6 +27,7 @@ mod episode;
 pub mod execute;
 pub mod export;
 pub mod failure;
+pub mod fidelity;
 pub mod figures;
 pub mod files;
 pub mod finding;

@@ -253,7 +253,10 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     ];
     if one_run {
         facts.insert(1, ("Scheme", scheme_label(&summary.scheme).to_owned()));
-        facts.push(("Packet hops", thousands(summary.counts.packet_hops)));
+        facts.extend(summary.counts.packet_hops.map(|hops| ("Packet hops", thousands(hops))));
+    }
+    if summary.is_at_flow_level() {
+        facts.push(("Fidelity", "flow level: fair rates, no packets".to_owned()));
     }
     facts
 }

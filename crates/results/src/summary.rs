@@ -125,47 +125,51 @@ pub struct RoutingResults {
     pub retransmitted_share: Option<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Totals of the run; `None`: a run at flow level cannot know it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
+    /// `packet` or `flow`: whether packets were followed, or flows had fair rates.
+    #[serde(default = "packet")]
+    pub fidelity: String,
     /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
     pub packets_delivered: u64,
-    pub packets_retransmitted: u64,
+    pub packets_retransmitted: Option<u64>,
     /// Payload, each byte once.
     pub delivered_bytes: u64,
     /// Packets, data and control, times links; PFC frames apart.
-    pub packet_hops: u64,
+    pub packet_hops: Option<u64>,
     pub events: u64,
-    pub marks: u64,
+    pub marks: Option<u64>,
     /// Congestion notifications of receivers and switches.
-    pub notifications: u64,
+    pub notifications: Option<u64>,
     /// Notices that switches did not make, because their lossless class had no room for them.
     #[serde(default)]
-    pub notices_refused: u64,
-    pub acks: u64,
-    pub naks: u64,
+    pub notices_refused: Option<u64>,
+    pub acks: Option<u64>,
+    pub naks: Option<u64>,
     /// Retransmission timers that ran out.
-    pub timeouts: u64,
-    pub drops: u64,
+    pub timeouts: Option<u64>,
+    pub drops: Option<u64>,
     /// Packets of lossless classes for which a switch had no room; there should be none.
-    pub drops_lossless: u64,
+    pub drops_lossless: Option<u64>,
     /// Packets of lossy classes for which a switch had no room.
-    pub drops_lossy: u64,
+    pub drops_lossy: Option<u64>,
     /// Data packets whose payload a switch has cut off, because their class had no room.
     #[serde(default)]
-    pub packets_trimmed: u64,
+    pub packets_trimmed: Option<u64>,
     /// Lost on the wire at random, by a failed link or by a watchdog.
-    pub drops_fault: u64,
+    pub drops_fault: Option<u64>,
     /// First PAUSEs; repetitions are `refresh_frames`.
-    pub pause_frames: u64,
+    pub pause_frames: Option<u64>,
     /// PFC frames that let go on.
-    pub resume_frames: u64,
+    pub resume_frames: Option<u64>,
     /// Repetitions of a PAUSE in timed signalling.
-    pub refresh_frames: u64,
+    pub refresh_frames: Option<u64>,
     /// Circles of buffers that were found to wait for each other.
-    pub deadlocks: u64,
+    pub deadlocks: Option<u64>,
     /// How often a watchdog took a queue for the victim of a PFC storm.
-    pub watchdog_storms: u64,
+    pub watchdog_storms: Option<u64>,
 }
 
 /// Time, memory and threads that the run took; without its set-up unless it says so.
@@ -197,6 +201,14 @@ pub struct Cost {
 fn one() -> usize {
     1
 }
+
+fn packet() -> String {
+    PACKET.to_owned()
+}
+
+/// Words of [`Summary::fidelity`].
+pub const PACKET: &str = "packet";
+pub const FLOW: &str = "flow";
 
 /// Mean and nearest-rank percentiles; empty when there was nothing to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -366,8 +378,8 @@ pub struct LinkUse {
     pub rate_gbps: f64,
     /// Share of the run in which it sent, 0 to 1, gaps and PFC frames included.
     pub utilisation: f64,
-    /// Share of the run in which its most paused priority was paused.
-    pub paused: f64,
+    /// Share of the run in which its most paused priority was paused; `None` at flow level.
+    pub paused: Option<f64>,
 }
 
 /// One number or curve of a `[[measure]]`.
@@ -469,6 +481,26 @@ impl Summary {
         let broken = self.checks.iter().filter(|check| !check.held && !check.allowed);
         let failed: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
         (!failed.is_empty()).then(|| failed.join("; "))
+    }
+
+    /// Whether flows had fair rates, and no packet was followed.
+    pub fn is_at_flow_level(&self) -> bool {
+        self.counts.fidelity == FLOW
+    }
+
+    /// Takes out what a run at flow level cannot know.
+    pub(crate) fn forget_packets(&mut self) {
+        self.counts = Counts {
+            fidelity: FLOW.to_owned(),
+            packets_sent: self.counts.packets_sent,
+            packets_delivered: self.counts.packets_delivered,
+            delivered_bytes: self.counts.delivered_bytes,
+            events: self.counts.events,
+            ..Counts::default()
+        };
+        (self.worst_queue, self.routing, self.cost.packet_hops_per_cpu_second) = (None, None, None);
+        (self.nearest_xoff, self.pauses) = (Vec::new(), Vec::new());
+        self.busiest_links.iter_mut().for_each(|link| link.paused = None);
     }
 
     /// Throughput of the endless flows that are traffic of their own: queue pairs of jobs are not.

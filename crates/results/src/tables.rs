@@ -218,6 +218,54 @@ pub(crate) static FLOWS_BY_SCHEME: LazyLock<Table<'static>> = LazyLock::new(|| {
     Table { columns: &COLUMNS, ..FLOWS }
 });
 
+/// Columns of `flows` and `ports` that only packets tell: empty in a run at flow level.
+const OF_PACKETS: &[&str] = &[
+    "packets_retransmitted",
+    "timeouts",
+    "nacks",
+    "duplicates",
+    "trimmed",
+    "held_packets_max",
+    "marked",
+    "notifications",
+    "port_tx_packets",
+    "port_pause_frames",
+    "port_resume_frames",
+    "port_refresh_frames",
+    "queue_peak_bytes",
+    "queue_mean_bytes",
+    "ingress_peak_bytes",
+    "xoff_bytes",
+    "headroom_bytes",
+    "headroom_used_peak_bytes",
+    "paused_us",
+    "marks",
+    "drops",
+];
+
+/// A table of a run at flow level: what only packets tell may be empty.
+fn at_flow_level(table: &Table<'static>) -> Table<'static> {
+    let column =
+        |column: &Column<'static>| Column { nullable: column.nullable || OF_PACKETS.contains(&column.name), ..*column };
+    // Once for each table of the program.
+    let columns = Vec::leak(table.columns.iter().map(column).collect());
+    Table { columns, ..*table }
+}
+
+/// [`FLOWS`], [`FLOWS_BY_SCHEME`] and [`PORTS`] of a run at flow level.
+pub(crate) static FLOWS_OF_RATES: LazyLock<Table<'static>> = LazyLock::new(|| at_flow_level(&FLOWS));
+pub(crate) static FLOWS_OF_RATES_BY_SCHEME: LazyLock<Table<'static>> =
+    LazyLock::new(|| at_flow_level(&FLOWS_BY_SCHEME));
+pub(crate) static PORTS_OF_RATES: LazyLock<Table<'static>> = LazyLock::new(|| at_flow_level(&PORTS));
+
+/// Empties the cells that only packets tell.
+pub(crate) fn forget_packets(table: &Table<'_>, cells: &mut [Cell<'_>]) {
+    let known = table.columns.iter().zip(cells);
+    for (_, cell) in known.filter(|(column, _)| OF_PACKETS.contains(&column.name)) {
+        *cell = Cell::Empty;
+    }
+}
+
 table! {
     pub SERIES, sample_cells(row: SampleRow<'_>) = "series", "one row per sample of a probe, in order of time":
     real "time_us" in "us" = row.sample.at.as_us(),

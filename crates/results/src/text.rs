@@ -21,7 +21,11 @@ pub enum Style {
 
 pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     let mut out = wrap::lines(&finding::of_run(summary), width);
-    let how = if summary.live_timing.is_some() { "on real packets" } else { "simulated" };
+    let how = match (&summary.live_timing, summary.is_at_flow_level()) {
+        (Some(_), _) => "on real packets",
+        (None, true) => "simulated at flow level",
+        (None, false) => "simulated",
+    };
     let head = format!(
         "{}, scheme {}, seed {}: {} {how}",
         summary.name,
@@ -91,6 +95,7 @@ pub(crate) fn footnote(summary: &Summary) -> Option<String> {
 /// One line on how fast the run was.
 pub(crate) fn speed_line(summary: &Summary) -> String {
     let rate = match summary.cost.packet_hops_per_cpu_second {
+        None if summary.is_at_flow_level() => "flow level".to_owned(),
         Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
         None => "too short to time".to_owned(),
     };
@@ -105,9 +110,9 @@ pub(crate) fn speed_line(summary: &Summary) -> String {
         0 => String::new(),
         peak => format!(", {} peak memory", bytes(peak / 100_000 * 100_000)),
     };
+    let hops = summary.counts.packet_hops.map_or(String::new(), |hops| format!("{} packet-hops, ", thousands(hops)));
     format!(
-        "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s{memory}\n",
-        thousands(summary.counts.packet_hops),
+        "speed: {rate}{parts}\n       {hops}{} events in {} s{memory}\n",
         thousands(summary.counts.events),
         brief(summary.cost.wall_seconds),
     )
@@ -380,21 +385,28 @@ fn held_up(traffic: &[String]) -> String {
     }
 }
 
+/// A count, or a dash where a run at flow level cannot know it.
+fn known(count: Option<u64>) -> String {
+    count.map_or_else(|| "-".to_owned(), thousands)
+}
+
 fn network(summary: &Summary) -> Section {
-    let trimmed = summary.counts.packets_trimmed;
+    let trimmed = summary.counts.packets_trimmed.unwrap_or(0);
     let heads = ["goodput90", "delivered", "retransmitted", "marked", "notifications", "PAUSE", "drops"];
     let mut grid = Grid::new(heads.into_iter().chain((trimmed > 0).then_some("trimmed")));
     let drops = match summary.counts.drops {
-        0 => "0".to_owned(),
-        all => format!("{} ({} lossless)", thousands(all), thousands(summary.counts.drops_lossless)),
+        Some(all) if all > 0 => {
+            format!("{} ({} lossless)", thousands(all), known(summary.counts.drops_lossless))
+        }
+        drops => known(drops),
     };
     let cells = [
         format!("{} Gbps", brief(summary.flows.goodput90_gbps)),
         thousands(summary.counts.packets_delivered),
-        thousands(summary.counts.packets_retransmitted),
-        thousands(summary.counts.marks),
-        thousands(summary.counts.notifications),
-        thousands(summary.counts.pause_frames),
+        known(summary.counts.packets_retransmitted),
+        known(summary.counts.marks),
+        known(summary.counts.notifications),
+        known(summary.counts.pause_frames),
         drops,
     ];
     grid.row(cells.into_iter().chain((trimmed > 0).then(|| thousands(trimmed))));
@@ -443,7 +455,12 @@ fn pauses(summary: &Summary) -> Section {
 fn links(summary: &Summary) -> Section {
     let mut grid = Grid::new(["link", "rate, Gbps", "busy", "paused"]);
     for of in &summary.busiest_links {
-        grid.row([of.port.clone(), brief_rate(of.rate_gbps), percent(of.utilisation), percent(of.paused)]);
+        grid.row([
+            of.port.clone(),
+            brief_rate(of.rate_gbps),
+            percent(of.utilisation),
+            of.paused.map_or_else(|| "-".to_owned(), percent),
+        ]);
     }
     Section::new("busiest links", grid)
 }

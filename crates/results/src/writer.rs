@@ -27,7 +27,7 @@ use std::io;
 use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::activity::Activity;
-use xoff_fabric::plan::{RunSettings, peer};
+use xoff_fabric::plan::{Fidelity, RunSettings, peer};
 use xoff_fabric::record::{FlowLink, FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::probe::facts;
@@ -55,6 +55,8 @@ pub struct RunWriter {
     jobs: Jobs,
     /// What else of the plan the summary needs.
     run: RunSettings,
+    /// There were no packets.
+    at_flow_level: bool,
     /// Only flows are kept of the tables, without their scheme.
     flows_alone: bool,
     /// None if rows go nowhere.
@@ -77,7 +79,7 @@ struct Identity {
 struct Tables {
     flows: RowSink,
     series: RowSink,
-    pauses: RowSink,
+    pauses: Option<RowSink>,
     pfc: Option<RowSink>,
     ports: RowSink,
     activity: Option<Windows>,
@@ -89,28 +91,33 @@ struct Tables {
 
 impl Tables {
     fn create(staging: Option<&Staging>, context: &RunContext<'_>) -> io::Result<Tables> {
+        let rates = context.plan.run.fidelity == Fidelity::Flow;
+        let version = if rates { format!("{} (flow level)", context.version) } else { context.version.clone() };
         let to = Destination {
             folder: staging.map(Staging::path),
-            version: &context.version,
+            version: &version,
             csv: context.csv,
             collect: context.collect,
         };
         let alone = Destination { folder: context.flows.as_deref(), ..to };
-        let flows = match context.flows {
-            None => RowSink::create(&tables::FLOWS, &to)?,
-            Some(_) => RowSink::create(&tables::FLOWS_BY_SCHEME, &alone)?,
+        let flows = match (&context.flows, rates) {
+            (None, false) => RowSink::create(&tables::FLOWS, &to)?,
+            (None, true) => RowSink::create(&tables::FLOWS_OF_RATES, &to)?,
+            (Some(_), false) => RowSink::create(&tables::FLOWS_BY_SCHEME, &alone)?,
+            (Some(_), true) => RowSink::create(&tables::FLOWS_OF_RATES_BY_SCHEME, &alone)?,
         };
-        let kept = (context.activity && context.flows.is_none()).then(|| Groups::of(context.plan));
+        let activity = context.activity && context.flows.is_none() && !rates;
+        let kept = activity.then(|| Groups::of(context.plan));
         let with_table = |groups| io::Result::Ok((groups, RowSink::create(&tables::GROUPS, &to)?));
         let groups = kept.filter(|groups| !groups.is_empty()).map(with_table).transpose()?;
         let asked = context.plan.run.record_flow_links && context.flows.is_none();
         Ok(Tables {
             flows,
             series: RowSink::create(&tables::SERIES, &to)?,
-            pauses: RowSink::create(&tables::PAUSES, &to)?,
+            pauses: (!rates).then(|| RowSink::create(&tables::PAUSES, &to)).transpose()?,
             pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
-            ports: RowSink::create(&tables::PORTS, &to)?,
-            activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
+            ports: RowSink::create(if rates { &tables::PORTS_OF_RATES } else { &tables::PORTS }, &to)?,
+            activity: activity.then(|| Windows::create(&to)).transpose()?,
             groups,
             flow_links: asked.then(|| RowSink::create(&tables::FLOW_LINKS, &to)).transpose()?,
             live: (context.live && context.flows.is_none()).then(|| RowSink::create(&tables::LIVE, &to)).transpose()?,
@@ -120,8 +127,10 @@ impl Tables {
 
     fn finish(self) -> io::Result<Vec<Collected>> {
         let activity = self.activity.into_iter().flat_map(Windows::sinks);
-        let sinks = [self.flows, self.series, self.pauses, self.ports]
+        let sinks = [self.flows, self.series]
             .into_iter()
+            .chain(self.pauses)
+            .chain([self.ports])
             .chain(self.pfc)
             .chain(activity)
             .chain(self.groups.map(|(_, sink)| sink))
@@ -172,6 +181,7 @@ impl RunWriter {
             live_timing: None,
             jobs: Jobs::new(&context.jobs),
             run: context.plan.run.clone(),
+            at_flow_level: context.plan.run.fidelity == Fidelity::Flow,
             flows_alone: context.flows.is_some(),
             tables,
             staging,
@@ -214,7 +224,10 @@ impl RunWriter {
             path: &path,
             names: &self.names,
         };
-        let cells = tables::flow_cells(&row);
+        let mut cells = tables::flow_cells(&row);
+        if self.at_flow_level {
+            tables::forget_packets(&tables::FLOWS, &mut cells);
+        }
         if !self.flows_alone {
             return tables.flows.row(&cells);
         }
@@ -228,8 +241,8 @@ impl RunWriter {
             if pause.pause && toward_host {
                 self.pause_log.pause(pause.port, pause.at);
             }
-            let Some(tables) = &mut self.tables else { continue };
-            tables.pauses.row(&tables::pause_cells(&PauseRow { pause, names: &self.names }))?;
+            let Some(pauses) = self.tables.as_mut().and_then(|tables| tables.pauses.as_mut()) else { continue };
+            pauses.row(&tables::pause_cells(&PauseRow { pause, names: &self.names }))?;
         }
         Ok(())
     }
@@ -330,6 +343,11 @@ impl RunWriter {
             (self.identity.version.as_str(), self.identity.name.as_str(), scheme.as_str(), self.identity.seed);
         let mut summary =
             self.tally.summary(identity, (&self.identity.labels, &self.identity.sources), &self.names, &end, explained);
+        if self.at_flow_level {
+            summary.forget_packets();
+            let of_packets = [tally::NO_LOSSLESS_DROP, tally::NO_DEADLOCK];
+            summary.checks.retain(|check| !of_packets.contains(&check.name.as_str()));
+        }
         let names = &self.names;
         let setting = episode::Setting {
             disturbance: self.disturbance,
@@ -341,7 +359,7 @@ impl RunWriter {
         };
         summary.measures = std::mem::take(&mut self.measures);
         summary.captures = std::mem::take(&mut self.captures);
-        summary.routing = self.spreading.results();
+        summary.routing = self.spreading.results().filter(|_| !self.at_flow_level);
         summary.live_timing = self.live_timing.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         let tables = self.tables.as_mut().and_then(|tables| tables.jobs.as_mut());
@@ -361,7 +379,7 @@ impl RunWriter {
         };
         let collected = match self.tables {
             Some(mut tables) => {
-                write_ports(&mut tables.ports, &self.names, &end)?;
+                write_ports(&mut tables.ports, &self.names, &end, self.at_flow_level)?;
                 tables.finish()?
             }
             None => Vec::new(),
@@ -421,13 +439,17 @@ impl RunWriter {
     }
 }
 
-fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<()> {
+fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd, at_flow_level: bool) -> io::Result<()> {
     for report in end.ports.iter() {
         let port = report.port;
         let used = utilisation(names, port, report.tx_wire_bytes, end.sim_end);
         for (class, of) in (0u8..).zip(&report.classes) {
             let row = PortRow { port: report, class, of, utilisation: used, names };
-            table.row(&tables::port_cells(&row))?;
+            let mut cells = tables::port_cells(&row);
+            if at_flow_level {
+                tables::forget_packets(&tables::PORTS, &mut cells);
+            }
+            table.row(&cells)?;
         }
     }
     Ok(())

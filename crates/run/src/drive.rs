@@ -9,17 +9,20 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use xoff_catalogue::param::FlowForm;
 use xoff_engine::Time;
 use xoff_fabric::activity::{Activity, PortsNow};
 use xoff_fabric::capture::{Frame, RawFrame};
 use xoff_fabric::partition;
-use xoff_fabric::plan::Plan;
+use xoff_fabric::plan::{Fidelity, Plan};
 use xoff_fabric::record::{FlowLink, FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, Source, Subscription};
 use xoff_fabric::world::Progress;
+use xoff_flow::{FlowWorld, SchemeFacts};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
+use xoff_scenario::schemes::NamedScheme;
 use xoff_scenario::traffic::{Expected, JobInterval, JobLog};
 
 /// Events between two looks at the clock: a few milliseconds of work.
@@ -114,7 +117,7 @@ pub fn drive(
     let frames = keep.frames && !loaded.captures.is_empty();
     let jobs = Jobs::new(loaded);
     let sources = watched_sources(loaded, responses.as_ref(), jobs.0.as_ref());
-    let mut one_part_because = loaded.indivisible(frames);
+    let mut one_part_because = indivisible(loaded, frames);
     let reacts = sources.iter().any(|source| source.reacts());
     let part_of = one_part_because.is_none().then(|| threads::cut(&plan, reacts));
     let mut world = world(loaded, plan, sources, part_of);
@@ -227,7 +230,7 @@ pub fn build_in_parts(
     part_of: Vec<u16>,
     jobs: Option<&Arc<Mutex<JobLog>>>,
 ) -> Result<Box<dyn Simulation>, &'static str> {
-    match loaded.indivisible(false) {
+    match indivisible(loaded, false) {
         Some(why) => Err(why),
         None => Ok(world(loaded, Arc::clone(&loaded.plan), watched_sources(loaded, None, jobs), Some(part_of))),
     }
@@ -236,7 +239,14 @@ pub fn build_in_parts(
 /// Returns why the network of a scenario is one part whatever the threads, as a clause after "because". `frames`: what
 /// the scenario captures is kept.
 pub fn one_part_because(loaded: &Loaded, frames: bool) -> Option<&'static str> {
-    loaded.indivisible(frames).or_else(|| partition::obstacle(&loaded.plan))
+    indivisible(loaded, frames).or_else(|| partition::obstacle(&loaded.plan))
+}
+
+fn indivisible(loaded: &Loaded, frames: bool) -> Option<&'static str> {
+    match loaded.plan.run.fidelity {
+        Fidelity::Flow => Some("rates of flows hang together"),
+        Fidelity::Packet => loaded.indivisible(frames),
+    }
 }
 
 fn world(
@@ -245,8 +255,21 @@ fn world(
     sources: Vec<Box<dyn Source>>,
     part_of: Option<Vec<u16>>,
 ) -> Box<dyn Simulation> {
+    if plan.run.fidelity == Fidelity::Flow {
+        return Box::new(FlowWorld::new(plan, loaded.schemes.iter().map(scheme_facts).collect(), sources));
+    }
     let schemes: Vec<_> = loaded.schemes.iter().map(|scheme| &scheme.values).collect();
     xoff_catalogue::world(plan, &schemes, sources, part_of)
+}
+
+/// What the flow-level engine must know of a scheme.
+fn scheme_facts(scheme: &NamedScheme) -> SchemeFacts {
+    let values = scheme.values.clone();
+    SchemeFacts {
+        formats: xoff_catalogue::formats(&values),
+        keeps_initial_rate: values.spec().flow_form == FlowForm::Uncontrolled,
+        first_limits: Box::new(move |facts| xoff_catalogue::first_limits(&values, facts)),
+    }
 }
 
 /// The sources of a scenario, in order.

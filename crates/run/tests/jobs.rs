@@ -2,6 +2,7 @@
 //! none, and on a ring they share the wires of data.
 
 use std::path::Path;
+use std::sync::Arc;
 use xoff_run::{Keep, Records, RunEnd, drive};
 use xoff_scenario::traffic::JobInterval;
 use xoff_scenario::{Loaded, Options, Scenario};
@@ -15,24 +16,45 @@ const DELAY_PS: u64 = 1_000_000;
 /// Rates, and picoseconds per byte.
 const RATES: [(&str, u64); 3] = [("25Gbps", 320), ("100Gbps", 80), ("400Gbps", 20)];
 
-fn load(text: &str) -> Loaded {
+/// At packet level, and at flow level, where ACKs take their share whenever they come: there are none.
+const LEVELS: [&[&str]; 2] = [&[], &["run.fidelity=flow"]];
+
+fn load(text: &str, level: &[&str]) -> Loaded {
     xoff_schemes::install_all();
-    match Scenario::from_text("job", text, Path::new(".")).load(&Options::default()) {
-        Ok(loaded) => loaded,
+    let sets = level.iter().map(|set| (*set).to_owned()).collect();
+    match Scenario::from_text("job", text, Path::new(".")).load(&Options { sets, ..Options::default() }) {
+        Ok(mut loaded) => {
+            if level != LEVELS[0] {
+                let plan = Arc::make_mut(&mut loaded.plan);
+                plan.hosts.iter_mut().for_each(|host| host.ack_every = 1_000_000_000);
+            }
+            loaded
+        }
         Err(errors) => panic!("{}\n{text}", errors[0]),
     }
 }
 
-fn run(text: &str) -> (Vec<JobInterval>, RunEnd) {
+fn run(text: &str, level: &[&str]) -> (Vec<JobInterval>, RunEnd) {
     let mut sink = Records::default();
-    let end = drive(&load(text), Keep::default(), &mut sink, &mut |_| {}).unwrap();
+    let end = drive(&load(text, level), Keep::default(), &mut sink, &mut |_| {}).unwrap();
     assert!(end.imbalance.is_none(), "{:?}\n{text}", end.imbalance);
     (sink.intervals, end)
 }
 
 /// When the last activity was over.
 fn time(text: &str) -> u64 {
-    let (intervals, end) = run(text);
+    time_at(text, LEVELS[0])
+}
+
+/// Asserts the time at both levels. At flow level each message rounds up, by a picosecond for 22,120 (a packet at 400G).
+fn assert_time(text: &str, form: u64, what: &str) {
+    assert_eq!(time(text), form, "{what}");
+    let flow = time_at(text, LEVELS[1]);
+    assert!((form..=form + form / 22_120 + 1).contains(&flow), "{what}: {flow} at flow level, {form} by the form");
+}
+
+fn time_at(text: &str, level: &[&str]) -> u64 {
+    let (intervals, end) = run(text, level);
     assert!(end.failure.is_none(), "{:?}\n{text}", end.failure);
     intervals.iter().map(|of| of.interval.end.expect("the job ends").ps()).max().unwrap()
 }
@@ -79,7 +101,7 @@ fn rings() {
             );
             let (tau, latency, steps) = (wire(slice, ps), rest(ps), rounds * (n - 1));
             let form = (steps - 1) * (k * tau).max(tau + latency) + k * tau + latency;
-            assert_eq!(time(&star(n, rate, &text)), form, "{kind} n {n} k {k} at {rate}");
+            assert_time(&star(n, rate, &text), form, &format!("{kind} n {n} k {k} at {rate}"));
         }
     }
 }
@@ -91,7 +113,7 @@ fn halving_and_doubling() {
         let bytes = PAYLOAD * 64 * 3;
         let text = format!("kind = \"all-reduce\"\nalgorithm = \"halving-doubling\"\nbytes = \"{bytes}B\"");
         let form: u64 = (1..=q).map(|i| 2 * d(bytes >> i, ps)).sum();
-        assert_eq!(time(&star(1 << q, rate, &text)), form, "{} ranks at {rate}", 1 << q);
+        assert_time(&star(1 << q, rate, &text), form, &format!("{} ranks at {rate}", 1 << q));
     }
 }
 
@@ -102,7 +124,8 @@ fn all_to_alls() {
     for (n, (rate, ps)) in sizes.flat_map(|n| RATES.map(|rate| (n, rate))) {
         let bytes = PAYLOAD * n;
         let text = format!("kind = \"all-to-all\"\npeers = 0\nbytes = \"{bytes}B\"\nchunk = \"{PAYLOAD}B\"");
-        assert_eq!(time(&star(n, rate, &text)), (n - 1) * wire(PAYLOAD, ps) + rest(ps), "{n} ranks at {rate}");
+        let form = (n - 1) * wire(PAYLOAD, ps) + rest(ps);
+        assert_time(&star(n, rate, &text), form, &format!("{n} ranks at {rate}"));
     }
 }
 
@@ -143,7 +166,7 @@ fn hierarchies() {
             );
             let up = bytes / gpus / PAYLOAD * WIRE * 20 + 2 * 25_000 + WIRE * 20;
             let form = 2 * (gpus - 1) * up + 2 * (servers - 1) * d(bytes / gpus / servers, ps);
-            assert_eq!(time(&text), form, "{servers} servers of {gpus} at {rate}");
+            assert_time(&text, form, &format!("{servers} servers of {gpus} at {rate}"));
         }
     }
 }
@@ -159,7 +182,8 @@ fn pipelines() {
                  backward = \"11us\"\nactivation = \"{bytes}B\"\nchunk = \"1GiB\"\noutstanding = 0"
             );
             let form = batches * 16_000_000 + (stages - 1) * (16_000_000 + 2 * d(bytes, ps));
-            assert_eq!(time(&star(stages, rate, &text)), form, "{stages} stages, {batches} micro-batches at {rate}");
+            let what = format!("{stages} stages, {batches} micro-batches at {rate}");
+            assert_time(&star(stages, rate, &text), form, &what);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! `[run]`, `[output]`, `[[fault]]` and `[[probe]]`: what happens during a run and what is kept.
 
 use super::context::TrafficContext;
+use super::dictionary::words;
 use super::reader::{LONGEST, Result, Table};
 use crate::looks::Looks;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
+use xoff_fabric::plan::{Fault, FaultKind, Fidelity, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
 use xoff_fabric::route::{ALL_SWITCHES, farthest};
 
 /// More samples than this are a slip, and would fill a disk.
@@ -22,13 +23,17 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
     if stop == Some(Time::ZERO) {
         return Err(table.error("stop", "`stop` cannot be zero"));
     }
+    let fidelity = table.choice("fidelity", words::FIDELITY)?;
+    let packets = fidelity == Fidelity::Packet;
     let settings = RunSettings {
         stop: stop.unwrap_or(Time::ZERO + LONGEST),
         stop_when_idle: table.flag("stop_when_idle")?,
-        allow_drops: table.flag("allow_drops")?,
-        deadlock_check: check_interval(table, "deadlock_check")?,
+        fidelity,
+        out_of_range: !packets && table.flag("out_of_range")?,
+        allow_drops: packets && table.flag("allow_drops")?,
+        deadlock_check: if packets { check_interval(table, "deadlock_check")? } else { None },
         stall_after: check_interval(table, "stall_after")?,
-        record_pauses: output.pauses,
+        record_pauses: output.pauses && packets,
         record_pfc_frames: output.pfc_frames,
         record_flow_links: output.flow_links,
         ..RunSettings::default()

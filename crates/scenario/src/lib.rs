@@ -25,6 +25,7 @@ pub mod diagnostic;
 mod dialect;
 pub mod dictionary;
 mod events;
+mod fidelity;
 pub mod files;
 pub mod import;
 pub mod library;

@@ -7,6 +7,7 @@ use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
 use super::dialect;
 use super::dictionary::{self, words::Mode};
 use super::events::{self, Output};
+use super::fidelity;
 use super::files::Files;
 use super::library;
 use super::names::{Names, valid_name, visible};
@@ -375,6 +376,7 @@ impl Scenario {
         controlled_switches(root, &plan, &schemes)?;
         recovery::check(root, &plan, &formats, &schemes)?;
         routing::check(root, &plan, (routing.mode, routing.spreading), &schemes, &formats, &mut warnings)?;
+        fidelity::check(root, &plan, &schemes, (routing.mode, &captures, &traffic), &mut warnings)?;
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }

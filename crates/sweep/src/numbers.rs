@@ -84,12 +84,12 @@ fn jobs(to: &mut Flat, summary: &Summary) {
 
 fn counters(to: &mut Flat, summary: &Summary) {
     for (name, unit, value) in [
-        ("packets_sent", "", summary.counts.packets_sent),
-        ("packets_delivered", "", summary.counts.packets_delivered),
+        ("packets_sent", "", Some(summary.counts.packets_sent)),
+        ("packets_delivered", "", Some(summary.counts.packets_delivered)),
         ("packets_retransmitted", "", summary.counts.packets_retransmitted),
-        ("delivered_bytes", "bytes", summary.counts.delivered_bytes),
+        ("delivered_bytes", "bytes", Some(summary.counts.delivered_bytes)),
         ("packet_hops", "", summary.counts.packet_hops),
-        ("events", "", summary.counts.events),
+        ("events", "", Some(summary.counts.events)),
         ("marks", "", summary.counts.marks),
         ("notifications", "", summary.counts.notifications),
         ("notices_refused", "", summary.counts.notices_refused),
@@ -133,8 +133,9 @@ pub fn of_machine(summary: &Summary) -> Vec<Number> {
 struct Flat(Vec<Number>);
 
 impl Flat {
-    fn count(&mut self, name: impl Into<String>, unit: &str, value: u64) {
-        self.0.push(Number { name: name.into(), unit: unit.to_owned(), value: Some(value as f64), whole: true });
+    fn count(&mut self, name: impl Into<String>, unit: &str, value: impl Into<Option<u64>>) {
+        let value = value.into().map(|value| value as f64);
+        self.0.push(Number { name: name.into(), unit: unit.to_owned(), value, whole: true });
     }
 
     fn real(&mut self, name: impl Into<String>, unit: &str, value: Option<f64>) {

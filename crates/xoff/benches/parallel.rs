@@ -109,7 +109,7 @@ fn estimate(case: &Case, loaded: &Loaded) {
 }
 
 fn print(case: &Case, summary: &Summary, efficiency: f64) {
-    let rate = summary.counts.packet_hops as f64 / summary.cost.wall_seconds / 1e6;
+    let rate = summary.counts.packet_hops.unwrap_or(0) as f64 / summary.cost.wall_seconds / 1e6;
     print!("{:28} {:>5} {:>7}", case.name, summary.cost.parts, summary.cost.threads);
     print!(" {:>8.2} {rate:>10.2} {:>9.0}%", summary.cost.wall_seconds, 100.0 * efficiency);
     match summary.cost.windows {

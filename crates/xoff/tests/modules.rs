@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "engine",
     "jobs",
     "fabric",
+    "flow",
     "catalogue",
     "schemes",
     "wire",

@@ -28,10 +28,11 @@ fn sources(crate_name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "engine",
     "jobs",
     "fabric",
+    "flow",
     "catalogue",
     "schemes",
     "wire",
@@ -66,12 +67,12 @@ fn forbid(crates: &[&str], words: &[&str], why: &str) {
 fn files_threads_and_the_terminal_belong_to_the_upper_crates() {
     let words = ["std::fs", "std::thread", "std::net", "std::process", "std::env"];
     forbid(
-        &["engine/src", "fabric/src", "catalogue/src", "schemes/src", "wire/src"],
+        &["engine/src", "fabric/src", "flow/src", "catalogue/src", "schemes/src", "wire/src"],
         &words,
         "they belong to crates above",
     );
     let words = ["println!", "eprintln!", "print!("];
-    let folders = ["engine", "fabric", "catalogue", "schemes", "wire", "scenario", "run", "results", "live"]
+    let folders = ["engine", "fabric", "flow", "catalogue", "schemes", "wire", "scenario", "run", "results", "live"]
         .map(|name| format!("{name}/src"));
     forbid(&folders.each_ref().map(String::as_str), &words, "printing belongs to the program");
 }
@@ -95,7 +96,7 @@ fn only_one_module_changes_the_file_system() {
 
 #[test]
 fn no_clock_but_the_simulated_one() {
-    for name in ["engine", "jobs", "fabric", "catalogue", "schemes", "wire"] {
+    for name in ["engine", "jobs", "fabric", "flow", "catalogue", "schemes", "wire"] {
         let folder = format!("{name}/src");
         forbid(&[&folder], &["Instant::", "SystemTime", "RandomState"], "a result depends on the scenario alone");
     }

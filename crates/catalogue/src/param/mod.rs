@@ -45,6 +45,20 @@ pub struct SchemeSpec {
     pub variables: &'static [Variable],
     /// Over which choices of paths it runs.
     pub paths: PathSupport,
+    /// What it is at flow level.
+    pub flow_form: FlowForm,
+}
+
+/// What becomes of a scheme where there are no packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowForm {
+    /// Its flows have max-min fair shares, which is what it tends to.
+    Fair,
+    /// Its flows keep the rate with which they start, and are held back by PFC alone. Fair shares hold for jobs, whose
+    /// messages wait for each other, but not for open traffic.
+    Uncontrolled,
+    /// None, for this reason.
+    None(&'static str),
 }
 
 /// Over which choices of paths a scheme runs; with the reason where not over all.
@@ -112,6 +126,7 @@ impl SchemeSpec {
             one_sequence: None,
             variables: &[],
             paths: PathSupport::Any,
+            flow_form: FlowForm::Fair,
         }
     }
 
@@ -148,6 +163,11 @@ impl SchemeSpec {
     /// Sets [`SchemeSpec::paths`].
     pub const fn with_paths(self, paths: PathSupport) -> SchemeSpec {
         SchemeSpec { paths, ..self }
+    }
+
+    /// Sets [`SchemeSpec::flow_form`].
+    pub const fn at_flow_level(self, flow_form: FlowForm) -> SchemeSpec {
+        SchemeSpec { flow_form, ..self }
     }
 
     /// Sets [`SchemeSpec::hears_notices`].

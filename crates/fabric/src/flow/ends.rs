@@ -140,11 +140,14 @@ pub struct FlowDetails {
     pub detours: Vec<(u32, u8)>,
 }
 
+/// Frames of a flow's packets, from Ethernet header to FCS.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketSizes {
     /// Packets of the flow; `u32::MAX` is endless.
     pub total: u32,
+    /// Frame bytes of a full packet.
     pub full_frame: u16,
+    /// Frame bytes of the last packet.
     pub last_frame: u16,
     /// Payload bytes by which the last packet is short.
     pub short_bytes: u32,

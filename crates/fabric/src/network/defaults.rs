@@ -1,9 +1,9 @@
 //! Defaults of a plan: what a scenario gets that sets nothing. Tests and embedding programs write only what differs.
 
 use crate::network::plan::{
-    AckClass, AckPath, ActiveSettings, Class, Classes, FrameSizes, Headroom, HostSettings, Model, NicScheduler,
-    NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling, SwitchSettings,
-    Thresholds,
+    AckClass, AckPath, ActiveSettings, Class, Classes, Fidelity, FrameSizes, Headroom, HostSettings, Model,
+    NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling,
+    SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
 
@@ -109,6 +109,8 @@ impl Default for RunSettings {
     /// One second at most, with both checks and no records.
     fn default() -> Self {
         RunSettings {
+            fidelity: Fidelity::Packet,
+            out_of_range: false,
             stop: Time::from_ms(1000),
             stop_when_idle: true,
             allow_drops: false,

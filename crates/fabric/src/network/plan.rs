@@ -666,9 +666,23 @@ pub enum FaultKind {
     },
 }
 
+/// How closely a run follows the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fidelity {
+    /// Every packet, queue and PAUSE frame.
+    #[default]
+    Packet,
+    /// Flows at max-min fair rates: no packet, no queue, no PAUSE. What such a run cannot know has no value.
+    Flow,
+}
+
 /// When a run ends, and what it keeps.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
+    /// Which engine runs it.
+    pub fidelity: Fidelity,
+    /// Run at flow level where that is known to be far from packet level.
+    pub out_of_range: bool,
     /// Simulated time at which the run ends.
     pub stop: Time,
     /// End earlier, once no source will act again and every flow has ended.

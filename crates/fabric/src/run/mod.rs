@@ -9,7 +9,7 @@ mod check;
 mod fault;
 mod flow_state;
 mod foresee;
-mod handles;
+pub mod handles;
 mod paths;
 mod probe;
 pub mod simulation;
@@ -81,7 +81,8 @@ pub struct RunState {
 }
 
 impl RunState {
-    fn new(plan: Arc<Plan>) -> RunState {
+    /// Nothing has happened yet.
+    pub fn new(plan: Arc<Plan>) -> RunState {
         RunState {
             plan,
             now: Time::ZERO,

@@ -28,7 +28,7 @@ pub(crate) struct SourceState {
     /// How often it was scheduled anew, being due.
     pub rescheduled: u8,
     /// Its living flows, by its own handles.
-    pub flows: Handles,
+    pub flows: Handles<FlowStateId>,
     /// Flow events that it receives.
     pub subscription: Subscription,
 }

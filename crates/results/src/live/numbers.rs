@@ -106,12 +106,12 @@ impl Runs {
             ("job completion time", "us", |of| of.job_time_us),
             (GOODPUT, "Gbps", |of| Some(of.flows.goodput90_gbps)),
             (MEAN_FCT, "us", |of| of.flows.fct_us.mean),
-            (PAUSE_FRAMES, "", |of| Some(of.counts.pause_frames as f64)),
+            (PAUSE_FRAMES, "", |of| of.counts.pause_frames.map(|count| count as f64)),
             ("data packets", "", |of| Some(of.counts.packets_delivered as f64)),
-            ("sent again", "", |of| Some(of.counts.packets_retransmitted as f64)),
-            ("marks", "", |of| Some(of.counts.marks as f64)),
-            ("notifications", "", |of| Some(of.counts.notifications as f64)),
-            ("drops", "", |of| Some(of.counts.drops as f64)),
+            ("sent again", "", |of| of.counts.packets_retransmitted.map(|count| count as f64)),
+            ("marks", "", |of| of.counts.marks.map(|count| count as f64)),
+            ("notifications", "", |of| of.counts.notifications.map(|count| count as f64)),
+            ("drops", "", |of| of.counts.drops.map(|count| count as f64)),
         ];
         let number = |(of, unit, pick): (&str, &'static str, Pick)| {
             self.number((About::Network, of, "whole run", unit), |run| pick(&run.summary))

@@ -419,12 +419,10 @@ impl<'a> Story<'a> {
     }
 
     fn write_end<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary) -> io::Result<()> {
-        let mut notes = vec![
-            Note("flows_completed", Value::Whole(summary.flows.flows_completed)),
-            Note("pause_frames", Value::Whole(summary.counts.pause_frames)),
-            Note("drops", Value::Whole(summary.counts.drops)),
-            Note("deadlocks", Value::Whole(summary.counts.deadlocks)),
-        ];
+        let mut notes = vec![Note("flows_completed", Value::Whole(summary.flows.flows_completed))];
+        let counts = &summary.counts;
+        let counted = [("pause_frames", counts.pause_frames), ("drops", counts.drops), ("deadlocks", counts.deadlocks)];
+        notes.extend(counted.into_iter().filter_map(|(name, count)| Some(Note(name, Value::Whole(count?)))));
         notes.extend(summary.failure.as_deref().map(|why| Note("failure", Value::Text(why))));
         let name = if summary.failure.is_some() { "the run failed" } else { "end of the run" };
         encoder.instant(self.end, RUN, name, &notes)

@@ -39,10 +39,16 @@ pub(super) const SECTIONS: &[Section] = sections! {
     ["run"] "How long it runs and what ends it" {
         "stop": Time, "Simulated time at which the run ends; needed unless all traffic ends by itself";
         "stop_when_idle": Flag = true, "End earlier, once all flows have ended and none will start";
-        "allow_drops": Flag = false, "Count drops in lossless classes instead of failing";
-        "deadlock_check": Either(&[Time, OFF]) = "1ms", "How often to look for a deadlock";
+        "fidelity": OneOf(FIDELITY) = "packet",
+            "`packet` follows every packet, queue and PAUSE; `flow` gives flows max-min fair rates and is 20 to 400 times as fast";
+        "out_of_range": Flag = false, "Run even where fair rates are known to be far from packet level",
+            only "with fidelity = \"flow\"";
+        "allow_drops": Flag = false, "Count drops in lossless classes instead of failing",
+            only "with fidelity = \"packet\"";
+        "deadlock_check": Either(&[Time, OFF]) = "1ms", "How often to look for a deadlock",
+            only "with fidelity = \"packet\"";
         "on_deadlock": Choice(&["stop", "record"]) = "stop",
-            "What a deadlock does to the run", only "unless deadlock_check = \"off\"";
+            "What a deadlock does to the run", only "with fidelity = \"packet\", unless deadlock_check = \"off\"";
         "stall_after": Either(&[Time, OFF]) = "50ms",
             "Fail when flows are unfinished and nothing was delivered for this long; a TCP flow that waits for its timer is not stalled";
     }

@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Counting, Dialect, Ecmp, HashFields, HashSeeds, Irn, NextHops, PathMap, Recovery,
-    ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Counting, Dialect, Ecmp, Fidelity, HashFields, HashSeeds, Irn, NextHops, PathMap,
+    Recovery, ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -27,6 +27,9 @@ pub(crate) const NEXT_HOPS: Words<NextHops> = &[("by-link", NextHops::ByLink), (
 pub(crate) const DIALECT: Words<Dialect> =
     &[("none", Dialect::Own), ("conweave", Dialect::ConWeave), ("htsim", Dialect::Htsim)];
 pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)];
+
+// [run]
+pub(crate) const FIDELITY: Words<Fidelity> = &[("packet", Fidelity::Packet), ("flow", Fidelity::Flow)];
 
 // [routing]
 /// Rule of a mode, without the parameters that have keys of their own.

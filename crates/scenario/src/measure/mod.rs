@@ -33,7 +33,7 @@ pub use read::{groups, is_for, read, rows};
 pub use recording::Recording;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use xoff_fabric::plan::Plan;
+use xoff_fabric::plan::{Fidelity, Plan};
 
 /// What was measured in one run, by the names the measures gave.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +67,25 @@ struct Measure {
     what: What,
     /// Axes, if the measure is a curve.
     axes: Option<CurveAxes>,
+    /// Only packets tell it: at flow level it has no value.
+    of_packets: bool,
+}
+
+/// Metrics of flows that only packets tell.
+const OF_PACKETS: &[&str] =
+    &["marked", "notifications", "retransmissions", "timeouts", "rerouted-share", "first-notification"];
+
+impl What {
+    fn is_of_packets(&self, metric: &str) -> bool {
+        match self {
+            What::Flows(_) => OF_PACKETS.contains(&metric),
+            What::Pauses(_) => true,
+            What::Ports(ports) => ports.is_of_packets(),
+            What::Whole(whole) => whole.is_of_packets(),
+            // Without samples there is no value.
+            What::Series(_) | What::Jobs(_) => false,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -135,6 +154,10 @@ impl Measures {
     pub fn take(&self, plan: &Plan, recording: &Recording) -> Measured {
         let mut measured = Measured::default();
         for measure in &self.list {
+            if measure.of_packets && plan.run.fidelity == Fidelity::Flow {
+                measured.numbers.extend(measure.names().into_iter().map(|name| (name, f64::NAN)));
+                continue;
+            }
             let value = match &measure.what {
                 What::Flows(flows) => flows.take(recording),
                 What::Series(series) => series.take(recording),

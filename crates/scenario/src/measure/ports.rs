@@ -53,6 +53,11 @@ pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &
 }
 
 impl PortMeasure {
+    /// Whether only packets tell it.
+    pub(super) fn is_of_packets(&self) -> bool {
+        !matches!(self.what, Of::Utilisation | Of::SentBytes)
+    }
+
     pub(super) fn take(&self, plan: &Plan, recording: &Recording) -> f64 {
         let wanted = recording.ports.iter().filter(|report| self.ports.binary_search(&report.port).is_ok());
         self.combine.of(wanted.map(|report| self.of(plan, report, recording.sim_end)))

@@ -79,7 +79,8 @@ fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> 
         _ => (None, None),
     };
     let axes = spec.axes(&name.value, &unit, stat, time);
-    Ok(Measure { name: name.value.clone(), unit, what, axes })
+    let of_packets = what.is_of_packets(spec.name);
+    Ok(Measure { name: name.value.clone(), unit, what, axes, of_packets })
 }
 
 fn valid_name(name: &Text) -> Result<()> {

@@ -90,6 +90,17 @@ fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
 }
 
 impl WholeMeasure {
+    /// Whether only packets tell it.
+    pub(super) fn is_of_packets(&self) -> bool {
+        const OF_FLOWS: &[&str] =
+            &["events", "flows_started", "flows_completed", "packets_sent", "packets_delivered", "delivered_bytes"];
+        match self {
+            WholeMeasure::Counter(Counter(name, _)) => !OF_FLOWS.contains(name),
+            WholeMeasure::Deadlocked | WholeMeasure::DeadlockTime(_) => true,
+            WholeMeasure::EndTime(_) | WholeMeasure::BaseRtt(..) => false,
+        }
+    }
+
     pub(crate) fn stats(&self) -> Option<&Stats> {
         match self {
             WholeMeasure::BaseRtt(_, _, stats) => Some(stats),

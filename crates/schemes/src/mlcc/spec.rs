@@ -1,6 +1,6 @@
 //! What scenarios can set of MLCC. Section numbers are those of the specification, `mlcc.md`.
 
-use crate::param::{PathSupport, Preset, SchemeSpec, params, presets};
+use crate::param::{FlowForm, PathSupport, Preset, SchemeSpec, params, presets};
 use crate::parts::{hpcc_law, int};
 
 pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
@@ -11,7 +11,8 @@ pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 )
 .between_domains()
-.with_paths(PathSupport::OnePath("its loops compare telemetry of one path"));
+.with_paths(PathSupport::OnePath("its loops compare telemetry of one path"))
+.at_flow_level(FlowForm::None("its gateways shape each flow between datacentres"));
 
 const PRESETS: &[Preset] = presets! {
     "paper" from "ICPP 2025: theta 18 ms at a round trip of 6 ms" {}

@@ -1,6 +1,6 @@
 //! RCM's parameters and presets, as people see them.
 
-use crate::param::{Base, PathSupport, Preset, SchemeSpec, params, presets};
+use crate::param::{Base, FlowForm, PathSupport, Preset, SchemeSpec, params, presets};
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
     "rcm",
@@ -10,7 +10,8 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 )
 .with_base(Base::Default("dcqcn:vendor-100g"))
-.with_paths(PathSupport::Ecmp("it chooses next hops itself"));
+.with_paths(PathSupport::Ecmp("it chooses next hops itself"))
+.at_flow_level(FlowForm::None("its switches queue at inputs and hold flows back packet by packet"));
 
 params! {
     /// Symbols are the paper's.

@@ -2,12 +2,13 @@
 
 use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::typed::command;
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, warn};
+use super::{FidelityArgs, OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, warn};
 use clap::Args;
 use std::path::Path;
 use xoff_results::compare::{self as side_by_side, Skipped};
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
+use xoff_results::fidelity;
 use xoff_results::names::scheme_label;
 use xoff_results::outcome::Kind;
 use xoff_scenario::{Diagnostic, Options, Scenario, import, library, spelled, wrap};
@@ -18,8 +19,15 @@ pub struct CompareArgs {
     scenario: ScenarioArgs,
     /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]], each with parameters in braces if it is to have others:
     /// 'dcqcn,hpcc{eta=0.9},dcqcn:nic{kmin=100KB,kmax=400KB}'; `all` is every one that can run here
-    #[arg(long, value_name = "A,B,C", default_value = "all")]
+    /// [default: all; with two fidelities the scenario's]
+    #[arg(long, value_name = "A,B,C")]
     schemes: Vec<String>,
+    /// `packet`, `flow`, or `packet,flow`: what flow level gets wrong on this scenario [default: the scenario's]
+    #[arg(long, value_name = "LEVELS", value_parser = ["packet", "flow", "packet,flow"])]
+    fidelity: Option<String>,
+    /// Run at flow level even where that is known to be far from packet level
+    #[arg(long)]
+    out_of_range: bool,
     #[command(flatten)]
     seeds: SeedArgs,
     /// Differences below this share do not matter, such as 3% [default: 2% of means and job times, 5% of percentiles]
@@ -71,12 +79,52 @@ pub fn demo() -> Result<(), Stop> {
 pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let scenario = import::open(&args.scenario.scenario)?;
     let options = args.scenario.options(None);
-    let entries = load_all(&scenario, &options, &args.schemes)?;
+    let entries = match args.fidelity.as_deref() {
+        Some(PACKET_AND_FLOW) => load_both(&scenario, &options, args)?,
+        fidelity => {
+            let level = FidelityArgs { fidelity: fidelity.map(str::to_owned), out_of_range: args.out_of_range };
+            let all = ["all".to_owned()];
+            let wanted = if args.schemes.is_empty() { &all[..] } else { &args.schemes[..] };
+            load_all(&scenario, &level.on(options), wanted)?
+        }
+    };
     let first = &entries.runs[0].loaded;
     let out = args.out.directory(&format!("{}-compare", first.name));
     let seeds = args.seeds.list(first.plan.seed)?;
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
     run_all(&plan, &entries.skipped, (out.as_deref(), usize::MAX, args.delta), &args.show)
+}
+
+const PACKET_AND_FLOW: &str = "packet,flow";
+
+/// Each scheme at packet level and at flow level, one after the other. What flow level refuses stops the comparison.
+fn load_both(scenario: &Scenario, options: &Options, args: &CompareArgs) -> Result<Entries, Stop> {
+    let level = |fidelity: &str, out_of_range| {
+        FidelityArgs { fidelity: Some(fidelity.to_owned()), out_of_range }.on(options.clone())
+    };
+    let own = |options: &Options| -> Result<Entries, Stop> {
+        if !args.schemes.is_empty() {
+            return load_all(scenario, options, &args.schemes);
+        }
+        let loaded = scenario.load(options)?;
+        let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
+        Ok(Entries { runs: vec![Runner { scheme, options: options.clone(), loaded }], skipped: Vec::new() })
+    };
+    let Entries { runs, mut skipped } = own(&level("packet", false))?;
+    let flow = own(&level("flow", args.out_of_range))?;
+    skipped.extend(flow.skipped);
+    let mut at_flow_level = flow.runs;
+    let mut pairs = Vec::new();
+    for runner in runs {
+        let Some(place) = at_flow_level.iter().position(|of| of.scheme == runner.scheme) else { continue };
+        let other = at_flow_level.remove(place);
+        let scheme = fidelity::at_flow_level(&other.scheme);
+        pairs.extend([runner, Runner { scheme, ..other }]);
+    }
+    match pairs.is_empty() {
+        true => Err(Diagnostic::new("--schemes names no scheme that runs at both levels").into()),
+        false => Ok(Entries { runs: pairs, skipped }),
+    }
 }
 
 /// What takes part in a comparison, and what cannot.

@@ -1,6 +1,6 @@
 //! `xoff check`, `xoff schemes`: answers that run nothing.
 
-use super::{ScenarioArgs, Stop, show, show_page, warn};
+use super::{FidelityArgs, ScenarioArgs, Stop, show, show_page, warn};
 
 use crate::schemes_text;
 use clap::Args;
@@ -11,13 +11,15 @@ use xoff_scenario::{import, wrap};
 pub struct CheckArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
+    #[command(flatten)]
+    fidelity: FidelityArgs,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
 }
 
 pub fn check(args: &CheckArgs) -> Result<(), Stop> {
-    let options = args.scenario.options(None);
+    let options = args.fidelity.on(args.scenario.options(None));
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
     let mut report = xoff_scenario::check::report(&loaded);

@@ -215,6 +215,32 @@ impl ScenarioArgs {
     }
 }
 
+/// Which engine runs it.
+#[derive(Args, Clone, Default)]
+struct FidelityArgs {
+    /// `packet` follows every packet, queue and PAUSE; `flow` gives flows max-min fair rates, 20 to 400 times as fast
+    /// [default: the scenario's]
+    #[arg(long, value_name = "LEVEL", value_parser = ["packet", "flow"])]
+    fidelity: Option<String>,
+    /// Run at flow level even where that is known to be far from packet level
+    #[arg(long)]
+    out_of_range: bool,
+}
+
+impl FidelityArgs {
+    /// What these set in a scenario.
+    fn sets(&self) -> Vec<String> {
+        let fidelity = self.fidelity.as_ref().map(|fidelity| format!("run.fidelity={fidelity}"));
+        fidelity.into_iter().chain(self.out_of_range.then(|| "run.out_of_range=true".to_owned())).collect()
+    }
+
+    /// Adds them to what a scenario is loaded with.
+    fn on(&self, mut options: Options) -> Options {
+        options.sets.extend(self.sets());
+        options
+    }
+}
+
 /// Where results go.
 #[derive(Args, Clone)]
 struct OutArgs {

@@ -4,7 +4,7 @@ use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::typed::command;
 use super::watch::{self, Watch};
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, tell_folded, warn};
+use super::{FidelityArgs, OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, tell_folded, warn};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -22,6 +22,8 @@ use xoff_scenario::{Loaded, Scenario, import, wrap};
 pub struct RunArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
+    #[command(flatten)]
+    fidelity: FidelityArgs,
     #[command(flatten)]
     seeds: SeedArgs,
     /// Threads that share a large network out among themselves: a number, or `auto`, which takes all cores for
@@ -51,7 +53,7 @@ fn threads(text: &str) -> Result<Threads, String> {
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Stop> {
-    let options = args.scenario.options(None);
+    let options = args.fidelity.on(args.scenario.options(None));
     let scenario = import::open(&args.scenario.scenario)?;
     let loaded = scenario.load(&options)?;
     if !args.show.quiet {

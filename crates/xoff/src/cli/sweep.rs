@@ -2,7 +2,7 @@
 
 use super::progress::Whole;
 use super::typed::command;
-use super::{ShowArgs, Stop, show, show_summary, signals};
+use super::{FidelityArgs, ShowArgs, Stop, show, show_summary, signals};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,6 +51,8 @@ pub struct SweepArgs {
     /// Change any key of the scenario for all runs
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+    #[command(flatten)]
+    fidelity: FidelityArgs,
     /// Seeds of every point [default: 1, or the file's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
@@ -142,7 +144,7 @@ fn asked(file: &Path, args: &SweepArgs) -> Result<Sweep, Stop> {
         // What is typed goes before the file's axis of the same key.
         sweep.add(Axis::typed(text)?);
     }
-    sweep.sets.extend(args.sets.iter().cloned());
+    sweep.sets.extend(args.sets.iter().cloned().chain(args.fidelity.sets()));
     sweep.seeds = args.seeds.unwrap_or(sweep.seeds);
     sweep.first_seed = args.seed.or(sweep.first_seed);
     sweep.sample = args.sample.or(sweep.sample);

@@ -16,7 +16,7 @@ pub const FARTHEST: u8 = 62;
 
 /// Which switches take which links for dead.
 #[derive(Debug, Default)]
-pub(crate) struct Convergence(BTreeMap<u32, State>);
+pub struct Convergence(BTreeMap<u32, State>);
 
 /// A link that at least one switch takes for dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
