@@ -4,7 +4,7 @@ use crate::world::FlowWorld;
 use std::ops::{Deref, DerefMut};
 use xoff_fabric::activity::{Activity, PortNow, PortsNow};
 use xoff_fabric::capture::Capture;
-use xoff_fabric::record::{ClassReport, DeadLink, Failure, Holdings, PortReport, StormRecord};
+use xoff_fabric::record::{ClassReport, DeadLink, Failure, FlowLink, Holdings, PortReport, StormRecord};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::tap::Taps;
 use xoff_fabric::window::Executor;
@@ -79,6 +79,14 @@ impl Simulation for FlowWorld {
     fn dead_links(&self) -> Vec<DeadLink> {
         Vec::new()
     }
+
+    /// None: no packet passes a port, and a scenario that asks for them is refused.
+    fn flow_links(&self) -> Vec<FlowLink> {
+        Vec::new()
+    }
+
+    /// There are none.
+    fn forget_packets(&mut self) {}
 
     fn check_conservation(&self) -> Result<(), String> {
         let counters = &self.state.counters;
