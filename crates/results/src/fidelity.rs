@@ -151,12 +151,13 @@ mod tests {
         let line = text.lines().find(|line| line.contains("mean slowdown")).unwrap();
         assert!(line.contains("2.00") && line.contains("1.50") && line.contains("-25"), "{text}");
     }
+
     const SCENARIO: &str = "run.fidelity = \"flow\"\n[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\n\
         [scheme]\nname = \"swift\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n\
         [[measure]]\nname = \"fct\"\nmetric = \"fct\"\nstat = \"mean\"\nunit = \"us\"\n\
         [[measure]]\nname = \"marks\"\nmetric = \"counter\"\nof = \"marks\"\n\
-        [[measure]]\nname = \"sent\"\nmetric = \"port\"\nwhat = \"sent_bytes\"\nof = \"sw->h0\"\n\
-        [[measure]]\nname = \"paused\"\nmetric = \"port\"\nwhat = \"paused\"\nof = \"sw->h0\"\n";
+        [[measure]]\nname = \"sent\"\nmetric = \"port\"\nwhat = \"sent_bytes\"\nunit = \"B\"\nof = \"sw->h0\"\n\
+        [[measure]]\nname = \"paused\"\nmetric = \"port\"\nwhat = \"paused\"\nunit = \"us\"\nof = \"sw->h0\"\n";
 
     #[test]
     fn what_only_packets_tell_is_null_and_never_zero() {

@@ -451,11 +451,11 @@ pub enum OnWire {
 pub enum RoundTrip {
     /// Nothing: it may have been answered for another copy.
     Unknown,
-    /// Of a packet of data.
+    /// Round trip of a packet of data.
     OfData(Span),
-    /// Of a request to send, or so it seems: no other is taken to be shorter for it.
+    /// Round trip of a request to send, or so it seems: no other is taken to be shorter for it.
     OfRequest(Span),
-    /// Of a probe.
+    /// Round trip of a probe.
     OfProbe(Span),
 }
 

@@ -347,7 +347,8 @@ impl<S: Scheme> Part<S> {
             self.egress.queues.iter().flat_map(|q| self.egress.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
         let held: u64 = self.held_back().map(|(_, packet)| data(packet.kind)).sum();
-        in_flight + queued + held + self.shapers.packets()
+        let by_dialect = self.compat.htsim.as_ref().map_or(0, |htsim| htsim.data_packets());
+        in_flight + queued + held + self.shapers.packets() + by_dialect
     }
 
     /// Whether every byte in a buffer is in one queue and one ingress.

@@ -388,7 +388,7 @@ impl<S: Scheme> World<S> {
         Progress::Done
     }
 
-    /// Frees the memory of all packets in flight and in queues, of a run that is over: nothing happens any more.
+    /// Frees the memory of all packets in flight and in queues, of a run that has ended.
     pub fn forget_packets(&mut self) {
         self.parts.iter_mut().for_each(Part::forget_packets);
     }

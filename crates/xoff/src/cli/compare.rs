@@ -18,7 +18,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
     /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]], each with parameters in braces if it is to have others:
-    /// 'dcqcn,hpcc{eta=0.9},dcqcn:nic{kmin=100KB,kmax=400KB}'; `all` is every one that can run here
+    /// 'dcqcn,hpcc{eta=0.9},dcqcn:nic{kmax=400KB}'; `all` is every one that can run here
     /// [default: all; with two fidelities the scenario's]
     #[arg(long, value_name = "A,B,C")]
     schemes: Vec<String>,

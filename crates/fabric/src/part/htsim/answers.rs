@@ -30,7 +30,7 @@ impl<S: Scheme> Part<S> {
         self.htsim_try(flow);
     }
 
-    /// The path choice hears of the path of what an ACK answers.
+    /// The path choice receives the path of what an ACK answers.
     fn htsim_tell_path(&mut self, ack: &Frame, rtt: Span) {
         let now = self.now;
         let entropies = &mut self.htsim_sender(ack.flow).entropies;
@@ -84,7 +84,7 @@ impl<S: Scheme> Part<S> {
             }
             return;
         };
-        if sender.timers.is_for(sent) {
+        if sender.timers.is_for(sent.at) {
             self.htsim_rearm(flow);
         }
     }
@@ -101,7 +101,7 @@ impl<S: Scheme> Part<S> {
         sender.resend.insert(nack.psn, sent.bytes);
         sender.answered = true;
         self.htsim_try(flow);
-        if self.htsim_sender(flow).timers.is_for(sent) {
+        if self.htsim_sender(flow).timers.is_for(sent.at) {
             self.htsim_rearm(flow);
         }
         let sender = self.htsim_sender(flow);

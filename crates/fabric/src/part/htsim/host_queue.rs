@@ -50,6 +50,11 @@ impl Turns {
 }
 
 impl HostQueue {
+    pub fn frames(&self) -> impl Iterator<Item = &Frame> {
+        let waiting = self.levels.iter().flat_map(|turns| turns.flows.values().flatten());
+        self.sending.iter().chain(waiting)
+    }
+
     fn push(&mut self, level: Level, flow: u64, frame: Frame) {
         self.levels[level as usize].flows.entry(flow).or_default().push_back(frame);
     }

@@ -102,9 +102,9 @@ struct Report {
     received: u64,
     /// Packets beyond the first that is missing.
     ahead: u32,
-    /// It answers a probe.
+    /// Whether it answers a probe.
     of_probe: bool,
-    /// It answers a request, or is thought to ([`Slips`]).
+    /// Whether it answers a request, or is thought to ([`Slips`]).
     of_request: bool,
 }
 
@@ -150,6 +150,18 @@ pub(crate) struct Htsim {
     next_hops: NextHops,
     /// Number of the edge of each host.
     edges: Table<HostId, u32>,
+}
+
+impl Htsim {
+    /// Data packets with their payload that are under way.
+    pub(crate) fn data_packets(&self) -> u64 {
+        let on_wires = self.wires.iter().flatten().map(|(_, frame)| frame);
+        let in_hosts = self.host_queues.iter().flat_map(HostQueue::frames);
+        let in_switches = self.crossings.iter().flat_map(|switch| &switch.crossing);
+        let in_queues = self.egresses.iter().flat_map(|egress| &egress.data);
+        let all = on_wires.chain(in_hosts).chain(in_switches).chain(in_queues);
+        all.filter(|frame| frame.what == What::Data).count() as u64
+    }
 }
 
 /// What happens, in the upper bits of the index of an event.

@@ -190,7 +190,8 @@ impl Sender {
     /// answers the last.
     pub fn round_trip(&self, now: Time, ack: &Frame) -> RoundTrip {
         if ack.report.of_probe {
-            return self.probe_round_trip(now, ack).map_or(RoundTrip::Unknown, RoundTrip::OfProbe);
+            let answered = self.sleek.as_ref().and_then(|sleek| sleek.probe_round_trip(now, ack));
+            return answered.map_or(RoundTrip::Unknown, RoundTrip::OfProbe);
         }
         let resent = self.resent.get(&ack.psn).copied().unwrap_or(0);
         match self.sent.get(&ack.psn).filter(|_| resent == u32::from(ack.resent)) {

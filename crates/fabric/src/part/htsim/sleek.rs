@@ -1,11 +1,10 @@
 //! SLEEK: losses by the count of what came out of order, and probes (`UecSrc::runSleek`, `sendProbe`, uec.cpp).
 //!
 //! Where so many packets are beyond the first that is missing, a flow recovers until all that it had sent has arrived.
-//! It then resends what is not known to have arrived, each once, from the oldest on and as far as a window reaches,
+//! The sender then resends what is not known to have arrived, each once, from the oldest on and as far as a window reaches,
 //! whatever the window says. A probe is a packet without payload among data: it leaves where nothing was answered for
 //! three round trips, and where its answer met a short queue, what is missing is lost.
 
-use super::sender::Sender;
 use super::timers::Alarm;
 use super::{Frame, HEADER, Part, What, happens};
 use crate::contract::scheme::{OnWire, Scheme, WireWindow};
@@ -32,6 +31,11 @@ pub(super) struct Sleek {
 }
 
 impl Sleek {
+    /// Round trip of a probe, if this answers the last.
+    pub fn probe_round_trip(&self, now: Time, ack: &Frame) -> Option<Span> {
+        (self.probes == ack.psn).then(|| now - self.probed_at)
+    }
+
     pub fn recovers(&self) -> bool {
         self.recovers
     }
@@ -72,14 +76,6 @@ fn threshold(window: &WireWindow, payload: u64) -> u64 {
     (window.bytes * 3 / 2).min(window.most_bytes).max(FEWEST * payload) / payload
 }
 
-impl Sender {
-    /// Round trip of a probe, if this answers the last.
-    pub fn probe_round_trip(&self, now: Time, ack: &Frame) -> Option<Span> {
-        let sleek = self.sleek.as_ref().filter(|sleek| sleek.probes == ack.psn)?;
-        Some(now - sleek.probed_at)
-    }
-}
-
 impl<S: Scheme> Part<S> {
     /// An ACK has been read, as far as other rules go.
     pub(super) fn htsim_sleek(&mut self, flow: u32, ack: &Frame) {
@@ -87,7 +83,7 @@ impl<S: Scheme> Part<S> {
         let window = self.htsim_window(flow);
         let now = self.now;
         let sender = self.htsim_sender(flow);
-        let round_trip = sender.probe_round_trip(now, ack);
+        let round_trip = sender.sleek.as_ref().and_then(|sleek| sleek.probe_round_trip(now, ack));
         let next = sender.next;
         let Some(sleek) = &mut sender.sleek else { return };
         let delay =
@@ -118,7 +114,7 @@ impl<S: Scheme> Part<S> {
             sender.resend.insert(psn, sent.bytes);
             self.htsim_tell(flow, &OnWire::HeldLost(sent.bytes.into()));
             self.htsim_try(flow);
-            if self.htsim_sender(flow).timers.is_for(sent) {
+            if self.htsim_sender(flow).timers.is_for(sent.at) {
                 self.htsim_rearm(flow);
             }
         }

@@ -5,7 +5,6 @@
 
 use super::Part;
 use super::happens;
-use super::sender::Sent;
 use crate::contract::forwarding::{Loss, PathChoice};
 use crate::contract::scheme::{OnWire, Scheme};
 use std::collections::BTreeMap;
@@ -51,8 +50,8 @@ impl Timers {
     }
 
     /// Whether the retransmission timer runs, or ran last, for a packet that left then.
-    pub fn is_for(&self, sent: Sent) -> bool {
-        self.departure == Some(sent.at)
+    pub fn is_for(&self, departure: Time) -> bool {
+        self.departure == Some(departure)
     }
 
     pub fn stop(&mut self) {
