@@ -244,7 +244,7 @@ pub fn one_part_because(loaded: &Loaded, frames: bool) -> Option<&'static str> {
 
 fn indivisible(loaded: &Loaded, frames: bool) -> Option<&'static str> {
     match loaded.plan.run.fidelity {
-        Fidelity::Flow => Some("rates of flows hang together"),
+        Fidelity::Flow => Some("rates of flows depend on each other"),
         Fidelity::Packet => loaded.indivisible(frames),
     }
 }
