@@ -56,7 +56,7 @@ pub(crate) fn check(
         let error = root.place_within(section, key).error(format!("{what} at flow level"));
         Err(error.label(why).help(REMEDY))
     };
-    for (scheme, why) in schemes.iter().filter_map(without_form) {
+    if let Some((scheme, why)) = schemes.iter().find_map(without_form) {
         return refused("scheme", "name", format!("`{scheme}` does not run"), why);
     }
     let word = words::ROUTING.iter().find(|(_, known)| *known == mode).map_or("", |(word, _)| *word);

@@ -29,12 +29,15 @@ use xoff_fabric::world::{Progress, RunState};
 /// Networks with at most so many ports are solved to the last bit.
 const EXACT_PORTS: usize = 256;
 
+/// Rate and window with which a flow of a scheme starts.
+pub type FirstLimits = Box<dyn Fn(&FlowFacts) -> Option<Limits> + Send>;
+
 /// What the engine must know of a scheme.
 pub struct SchemeFacts {
     /// Packets within a domain, and between domains.
     pub formats: [Format; 2],
-    /// Rate and window with which a flow starts.
-    pub first_limits: Box<dyn Fn(&FlowFacts) -> Option<Limits> + Send>,
+    /// With what its flows start, if it says so.
+    pub first_limits: FirstLimits,
     /// A flow keeps the rate with which its source starts it.
     pub keeps_initial_rate: bool,
 }
