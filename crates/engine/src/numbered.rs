@@ -37,7 +37,10 @@ impl<T: Copy> Numbered<T> {
     /// Forgets the values of all numbers below `number`.
     pub fn forget_before(&mut self, number: u32) {
         let count = (number.saturating_sub(self.oldest) as usize).min(self.values.len());
-        self.values.drain(..count);
+        // Most often few.
+        for _ in 0..count {
+            self.values.pop_front();
+        }
         self.oldest = self.oldest.max(number);
     }
 }

@@ -51,8 +51,12 @@ impl RecentHops {
             none => none.insert(RecentHops::none()),
         };
         let mixed = (flow ^ egress.get() << 12 ^ ingress.get() << 20).wrapping_mul(0x9e37_79b1);
-        let hop = (flow, ingress, egress);
-        std::mem::replace(&mut places[(mixed >> (32 - RecentHops::BITS)) as usize], hop) != hop
+        let (hop, place) = ((flow, ingress, egress), &mut places[(mixed >> (32 - RecentHops::BITS)) as usize]);
+        let is_new = *place != hop;
+        if is_new {
+            *place = hop;
+        }
+        is_new
     }
 
     #[cold]

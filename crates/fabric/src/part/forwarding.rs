@@ -144,9 +144,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A packet whose flow is shaped or has several paths is at a switch. Returns whether it stays in a queue of its
-    /// flow's own. Nearly all are answers, or data on a hop that was noted: these leave before anything is saved on the
-    /// stack.
-    #[inline(never)]
+    /// flow's own. Nearly all are answers, or data on a hop that was noted.
+    #[inline(always)]
     pub(crate) fn look_at_flow(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
         if packet.flags & TRANSIT == 0 {
             let is_new = match packet.kind {

@@ -103,10 +103,10 @@ impl RequesterRules for Requester {
 
     #[inline(never)]
     fn may_send(&self, seq: &SendSequence) -> bool {
-        let resends = self.retransmission(seq).is_some();
+        let resends = !self.lost.is_empty() && !seq.stranded;
         let in_range = resends || seq.next - seq.una < RANGE_MOST;
-        let beyond = (resends && self.sleek.is_some()) || self.awaits_no_ack(seq);
-        in_range && (beyond || seq.is_within_window(self.in_flight_bytes))
+        let within = seq.is_within_window(self.in_flight_bytes);
+        in_range && (within || (resends && self.sleek.is_some()) || self.awaits_no_ack(seq))
     }
 
     #[inline(never)]
@@ -159,11 +159,16 @@ impl RequesterRules for Requester {
                 bytes += self.mark(seq, psn);
             }
         }
-        let counted = self.count_losses(seq);
-        if counted > 0 {
-            (lost, lost_bytes) = (lost.or(Some(Loss::Nak)), lost_bytes + counted);
+        // With nothing received out of order no packet can be counted as lost.
+        if self.received > 0 || self.sleek.is_some() {
+            let counted = self.count_losses(seq);
+            if counted > 0 {
+                (lost, lost_bytes) = (lost.or(Some(Loss::Nak)), lost_bytes + counted);
+            }
         }
-        self.drop_received();
+        if !self.lost.is_empty() {
+            self.drop_received();
+        }
         if seq.una == seq.next {
             seq.deadline = Time::NEVER;
         }
@@ -219,10 +224,12 @@ impl Requester {
         }
         let mut bytes = 0;
         for psn in una..expected {
-            match self.change(psn, State::Received) {
-                Some((_, State::Received)) => self.received -= 1,
-                Some((new, _)) => bytes += new,
-                None => {}
+            let Some(Sent { bytes: new, state, .. }) = self.sent.get(psn) else { continue };
+            let new = u64::from(new);
+            match state {
+                State::Received => self.received -= 1,
+                State::InFlight => (bytes, self.in_flight_bytes) = (bytes + new, self.in_flight_bytes - new),
+                State::Lost => bytes += new,
             }
         }
         self.sent.forget_before(seq.una);
