@@ -155,7 +155,7 @@ impl HpccLaw {
     }
 
     /// Section 4, "measure": the smoothed utilisation of the busiest hop.
-    #[inline]
+    #[inline(always)]
     fn measure(&mut self, stack: &IntStack) -> bool {
         let Some(previous) = self.previous.of(stack) else { return false };
         let Some(utilisation) = self.smoothed(self.utilisation, stack, previous) else { return false };
