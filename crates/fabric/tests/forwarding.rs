@@ -248,6 +248,51 @@ fn paths_8_2_rounds_over_paths_are_even_to_a_packet() {
     assert!(sent.iter().all(|packets| packets % 625 < 2), "{sent:?}: each number 625 times");
 }
 
+/// Packets that each spine gets of one flow in a run with this seed.
+fn shares(forwarding: Forwarding, seed: u64, packets: u64) -> Vec<u64> {
+    let mut net = leaves(forwarding);
+    net.plan.seed = seed;
+    let scheme = Scripted::rates(&[100]).format(Format { reorder: true, ..Format::default() });
+    let flows = Script::flows(vec![(Time::ZERO, flow(0, ENDS.0, ENDS.1, packets * 1_000))]);
+    let mut world = World::new(net.plan, vec![scheme], vec![flows]);
+    world.run_to_end();
+    let sent = uplinks(&mut world);
+    assert_eq!(sent.iter().sum::<u64>(), packets);
+    sent
+}
+
+/// Chi-square of four shares has three degrees of freedom: over 1,000 seeds a tenth of its values lies between two
+/// deciles. (33.7: what ten equal shares of 1,000 exceed once in 10,000 times.)
+#[test]
+fn paths_8_1_sprayed_shares_vary_over_seeds_as_chance_has_it() {
+    const DECILES: [f64; 9] = [0.5844, 1.0052, 1.4237, 1.8692, 2.3660, 2.9462, 3.6649, 4.6416, 6.2514];
+    const PACKETS: u64 = 400;
+    for spray in [by_switches(NextHopRule::Spray), by_sender(PathRule::Spray, 4, PathMap::Path)] {
+        let mut tenths = [0_u32; 10];
+        for seed in 1..=1_000 {
+            let mean = PACKETS as f64 / f64::from(SPINES);
+            let square = |&sent: &u64| (sent as f64 - mean).powi(2) / mean;
+            let chi_square: f64 = shares(spray, seed, PACKETS).iter().map(square).sum();
+            tenths[DECILES.iter().filter(|&&decile| chi_square > decile).count()] += 1;
+        }
+        let uneven: f64 = tenths.iter().map(|&count| (f64::from(count) - 100.0).powi(2) / 100.0).sum();
+        assert!(uneven < 33.7, "{tenths:?}: {uneven}");
+    }
+}
+
+/// A round over hashed numbers loads the fullest of four links as balls in bins do: 1.263 times the mean by 64 numbers,
+/// 1.185 times by 128.
+#[test]
+fn paths_8_2_a_round_over_hashed_numbers_is_not_even() {
+    for (numbers, expected) in [(64, 1.263), (128, 1.185)] {
+        const RUNS: u64 = 600;
+        let hashed = by_sender(PathRule::Oblivious, numbers, PathMap::Hash);
+        let largest = (1..=RUNS).map(|seed| *shares(hashed, seed, u64::from(numbers)).iter().max().unwrap());
+        let ratio = largest.sum::<u64>() as f64 * f64::from(SPINES) / (RUNS * u64::from(numbers)) as f64;
+        assert!((ratio - expected).abs() < 0.02, "{numbers} numbers: {ratio}, {expected} expected");
+    }
+}
+
 /// Four spines, one at half rate: equal shares wait for the slowest, 4 x 12.5 Gb/s; by queues it is 87.5 Gb/s.
 #[test]
 fn paths_8_4_equal_shares_wait_for_the_slowest_link() {
