@@ -110,9 +110,12 @@ fn read_conga(table: &mut Table) -> Result<CongaSettings> {
         bits: CONGA_BITS,
         capped: true,
         age: table.interval("metric_age")?,
-        compared: usize::MAX,
+        compared: table.count("compared_paths", 1..=PATHS_MOST)? as usize,
     })
 }
+
+/// As many paths as an edge can have, or more.
+const PATHS_MOST: u64 = 1 << 20;
 
 /// Bits of CONGA's metric (section 3.6 of its paper).
 const CONGA_BITS: u32 = 3;

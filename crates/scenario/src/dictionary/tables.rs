@@ -239,6 +239,8 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "How often the load of a link is discounted; over dre_alpha it is what load is counted over", only CONGA;
         "dre_alpha": Number = 0.1, "Share that the load loses then", only CONGA;
         "metric_age": Time = "10ms", "How old what a switch knows of a path may get, at least; twice that at most", only CONGA;
+        "compared_paths": Count = 1048576,
+            "Paths that are compared for a flowlet, neighbours in their order of which the first is drawn; all if there are no more", only CONGA;
         "idle": Time = "300us",
             "A flow that paused for longer may take another path at once", only CONWEAVE;
         "reply_extra": Time = "4us",
