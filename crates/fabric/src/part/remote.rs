@@ -18,6 +18,10 @@ pub(crate) struct Exit {
     pub port: PortId,
 }
 
+/// Boxed: lists of batches have room for more of them than there are now.
+#[allow(clippy::vec_box, reason = "see above")]
+type Batches<S> = Vec<Box<Batch<S>>>;
+
 /// A few packets for another part. The part that receives them fills the batch again with what it sends itself, while the
 /// batch is still in the cache; so batches take no more memory than the packets in flight.
 struct Batch<S: Scheme> {
@@ -71,9 +75,9 @@ pub(crate) struct RemoteQueues<S: Scheme> {
     /// Neighbours with packets to send to.
     pending: Vec<u16>,
     /// What came from others. Order counts within a link alone, and a link has one sender.
-    inbox: Vec<Batch<S>>,
+    inbox: Batches<S>,
     /// Empty batches, and how many are kept.
-    spare: Vec<Batch<S>>,
+    spare: Batches<S>,
     most_spare: usize,
     batch_size: usize,
 }
@@ -81,7 +85,7 @@ pub(crate) struct RemoteQueues<S: Scheme> {
 struct Neighbour<S: Scheme> {
     part: u16,
     /// Packets for it.
-    batches: Vec<Batch<S>>,
+    batches: Batches<S>,
 }
 
 impl<S: Scheme> RemoteQueues<S> {
@@ -103,11 +107,11 @@ impl<S: Scheme> RemoteQueues<S> {
     fn batch_to(&mut self, neighbour: u16, now: Time, arrives: Time) -> (&mut Batch<S>, u32) {
         let queue = &mut self.neighbours[usize::from(neighbour)];
         let full = |batch: &Batch<S>| batch.items.len() == self.batch_size || batch.after(arrives).is_none();
-        if queue.batches.last().is_none_or(full) {
+        if queue.batches.last().is_none_or(|batch| full(batch)) {
             if queue.batches.is_empty() {
                 self.pending.push(neighbour);
             }
-            let mut batch = self.spare.pop().unwrap_or_else(|| Batch::new(self.batch_size));
+            let mut batch = self.spare.pop().unwrap_or_else(|| Box::new(Batch::new(self.batch_size)));
             // Links of other lengths fit in too, unless this one is very long.
             batch.base = now;
             if batch.after(arrives).is_none() {
@@ -128,7 +132,7 @@ impl<S: Scheme> RemoteQueues<S> {
     }
 
     /// Takes back a batch that was emptied, unless there are enough.
-    fn keep(&mut self, batch: Batch<S>) {
+    fn keep(&mut self, batch: Box<Batch<S>>) {
         if self.spare.len() < self.most_spare {
             self.spare.push(batch);
         }
