@@ -6,7 +6,7 @@
 
 /// Items per chunk, as a power of two: a few cache lines, and fewer where there are many pools.
 const SHIFT: u32 = 3;
-const FRUGAL_SHIFT: u32 = 2;
+const FRUGAL_SHIFT: u32 = 1;
 /// No chunk begins there, though one might.
 const NIL: u32 = u32::MAX << SHIFT;
 

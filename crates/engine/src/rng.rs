@@ -3,12 +3,15 @@
 //! A named generator (PCG-64 MCG) and our own inverse transforms over `libm` give the same
 //! numbers on every machine; the system's maths library never decides a sample.
 
+use std::num::NonZeroU64;
+
 /// One independent random stream. Its 128 bits are kept in two words, since every queue that marks has one and would
 /// otherwise be aligned to sixteen bytes.
 #[derive(Clone, Debug)]
 pub struct Rng {
     high: u64,
-    low: u64,
+    /// Odd. That it is never zero leaves an enum that holds a stream room for another variant.
+    low: NonZeroU64,
 }
 
 /// Mixes a word so that close inputs give unrelated outputs (SplitMix64's finaliser).
@@ -30,7 +33,7 @@ pub fn stream(seed: u64, purpose: &str, entity: u64) -> Rng {
     let a = mix(seed ^ mix(name_hash(purpose)));
     let b = mix(a ^ mix(entity.wrapping_add(0x9e37_79b9_7f4a_7c15)));
     // Odd, as the state of a multiplicative generator has to be.
-    Rng { high: a, low: b | 1 }
+    Rng { high: a, low: NonZeroU64::MIN | b }
 }
 
 /// Multiplier of PCG's 128-bit generators (O'Neill, 2014).
@@ -40,9 +43,10 @@ impl Rng {
     /// Uniform over all 64 bits: PCG MCG XSL-RR 128/64.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
-        let state = (u128::from(self.high) << 64 | u128::from(self.low)).wrapping_mul(MULTIPLIER);
-        (self.high, self.low) = ((state >> 64) as u64, state as u64);
-        (self.high ^ self.low).rotate_right((self.high >> 58) as u32)
+        let state = (u128::from(self.high) << 64 | u128::from(self.low.get())).wrapping_mul(MULTIPLIER);
+        let (high, low) = ((state >> 64) as u64, state as u64);
+        (self.high, self.low) = (high, NonZeroU64::MIN | low);
+        (high ^ low).rotate_right((high >> 58) as u32)
     }
 
     /// Uniform in [0, 1), 53 bits.
@@ -106,10 +110,10 @@ mod tests {
         use rand_core::Rng as _;
         for entity in 0..100 {
             let mut rng = stream(7, "pcg", entity);
-            let mut reference = rand_pcg::Pcg64Mcg::new(u128::from(rng.high) << 64 | u128::from(rng.low));
+            let mut reference = rand_pcg::Pcg64Mcg::new(u128::from(rng.high) << 64 | u128::from(rng.low.get()));
             (0..1_000).for_each(|_| assert_eq!(rng.next_u64(), reference.next_u64()));
         }
-        assert_eq!((size_of::<Rng>(), align_of::<Rng>()), (16, 8));
+        assert_eq!((size_of::<Rng>(), align_of::<Rng>(), size_of::<Result<Rng, u64>>()), (16, 8, 16));
     }
 
     #[test]

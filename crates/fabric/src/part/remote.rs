@@ -47,7 +47,7 @@ const _: () = assert!(size_of::<Item>() == 40, "every packet that crosses is wri
 
 /// Packets in a batch, by the number of parts: where there are many, most neighbours get few in a window.
 fn batch_size(parts: usize) -> usize {
-    (4096 / parts).clamp(8, 64)
+    (2560 / parts).clamp(8, 64)
 }
 
 /// Batches from which on a window is divided, and into how many stretches at most.

@@ -88,10 +88,7 @@ pub(crate) struct CongestionPoints<S: Scheme> {
     /// By port: its first congestion point.
     pub(crate) cp_bases: Table<PortId, CpId>,
     /// As far as any has a timer.
-    cp_due: Table<CpId, Time>,
-    pub(crate) cp_owner: Table<CpId, (PortId, u8)>,
-    /// Names that order the timers of congestion points, independent of other schemes.
-    pub(crate) cp_names: Table<CpId, u32>,
+    pub(crate) timers: Table<CpId, CpTimer>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
 }
 
@@ -101,20 +98,26 @@ impl<S: Scheme> CongestionPoints<S> {
         CongestionPoints {
             cps: Vec::with_capacity(points).into(),
             cp_bases: Vec::with_capacity(ports).into(),
-            cp_due: Table::default(),
-            cp_owner: Vec::with_capacity(points).into(),
-            cp_names: Vec::with_capacity(points).into(),
+            timers: Table::default(),
             notices: Vec::new(),
         }
     }
+}
 
-    /// When the timer event that counts is due; others are stale.
-    pub(crate) fn due(&self, cp: CpId) -> Time {
-        self.cp_due.get(cp).copied().unwrap_or(Time::NEVER)
-    }
+/// The timer of a congestion point.
+pub(crate) struct CpTimer {
+    /// When the event that counts is due; others are stale.
+    pub due: Time,
+    pub port: PortId,
+    /// Orders it among timers of one instant, independent of other schemes.
+    pub name: u32,
+    pub class: u8,
+}
 
-    pub(crate) fn due_mut(&mut self, cp: CpId) -> &mut Time {
-        self.cp_due.reach(cp, || Time::NEVER)
+impl CpTimer {
+    /// That of a congestion point without one.
+    pub fn none() -> CpTimer {
+        CpTimer { due: Time::NEVER, port: PortId::NONE, name: 0, class: 0 }
     }
 }
 

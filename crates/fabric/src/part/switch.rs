@@ -460,11 +460,12 @@ impl<S: Scheme> Part<S> {
     }
 
     pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
-        if self.points.due(cp) != self.now {
+        let timer = &mut self.points.timers[cp];
+        if timer.due != self.now {
             return;
         }
-        *self.points.due_mut(cp) = Time::NEVER;
-        let (port, class) = self.points.cp_owner[cp];
+        timer.due = Time::NEVER;
+        let (port, class) = (timer.port, timer.class);
         let view = self.view(port, class);
         let notices = &mut self.points.notices;
         self.points.cps[cp].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
@@ -495,10 +496,11 @@ impl<S: Scheme> Part<S> {
 
     fn arm_cp_timer(&mut self, cp: CpId) {
         if let Some(at) = self.points.cps[cp].timer()
-            && at < self.points.due(cp)
+            && let Some(timer) = self.points.timers.get_mut(cp)
+            && at < timer.due
         {
-            *self.points.due_mut(cp) = at;
-            self.queue.push_named(at, kind::CP_TIMER, self.points.cp_names[cp], cp.get());
+            timer.due = at;
+            self.queue.push_named(at, kind::CP_TIMER, timer.name, cp.get());
         }
     }
 

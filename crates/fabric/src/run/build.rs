@@ -29,7 +29,7 @@ use crate::part::agenda::Agenda;
 use crate::part::compat::Compat;
 use crate::part::htsim::Connections;
 use crate::part::remote::{Exit, RemoteQueues};
-use crate::part::state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
+use crate::part::state::{CongestionPoints, CpTimer, EgressQueues, Flows, Links, Paths, Records};
 use crate::run::sources::SourceState;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
@@ -410,9 +410,12 @@ impl<S: Scheme> Part<S> {
                     shared_random: self.marks_of(switch, class as u8),
                 });
                 hooks = hooks.with(cp.hooks());
+                if cp.hooks().has(Hooks::TIMER) {
+                    let at = CpId::new(self.points.cps.len() as u32);
+                    let timer = CpTimer { due: Time::NEVER, port, name: queue as u32, class: class as u8 };
+                    *self.points.timers.reach(at, CpTimer::none) = timer;
+                }
                 self.points.cps.push(cp);
-                self.points.cp_owner.push((port, class as u8));
-                self.points.cp_names.push(queue as u32);
             }
         }
         if self.schemes.len() > 1 { hooks.calling() } else { hooks }

@@ -83,9 +83,9 @@ impl<S: Scheme> Part<S> {
         let window = self.htsim_window(flow);
         let now = self.now;
         let sender = self.htsim_sender(flow);
-        let round_trip = sender.sleek.as_ref().and_then(|sleek| sleek.probe_round_trip(now, ack));
         let next = sender.next;
         let Some(sleek) = &mut sender.sleek else { return };
+        let round_trip = sleek.probe_round_trip(now, ack);
         let delay =
             round_trip.map_or(window.mean_delay, |rtt| Span::from_ps(rtt.ps().saturating_sub(window.base_rtt.ps())));
         if ack.report.of_probe && delay < window.target {
