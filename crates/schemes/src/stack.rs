@@ -361,6 +361,10 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
             self.settle(ack.now);
         }
     }
+    /// Either of the two may count packets.
+    fn rests(&self) -> bool {
+        false
+    }
 
     fn on_feedback(&mut self, now: Time, feedback: &Self::Feedback) {
         match (feedback, &mut self.base) {

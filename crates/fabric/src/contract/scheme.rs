@@ -540,6 +540,12 @@ pub trait ReactionPoint {
     /// An ACK or NAK arrived; a NAK is followed by [`ReactionPoint::on_loss`].
     #[inline]
     fn on_ack(&mut self, ack: &Acked<'_>) {}
+    /// Whether neither [`ReactionPoint::on_sent`] nor [`ReactionPoint::on_ack`] of an ACK without mark and feedback
+    /// changes anything until another hook is called. They are left out then: a flow without congestion costs nothing.
+    #[inline]
+    fn rests(&self) -> bool {
+        false
+    }
     /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
     fn on_feedback(&mut self, now: Time, feedback: &Self::Feedback) {}
     /// Packets are held for lost, under [`Transport::Roce`] only: the sender goes back, or resends `bytes` of payload
@@ -663,6 +669,9 @@ impl ReactionPoint for LineRate {
     type Feedback = ();
     fn limits(&self) -> Limits {
         Limits { rate_bps: self.0, window_bytes: u64::MAX }
+    }
+    fn rests(&self) -> bool {
+        true
     }
 }
 impl Scheme for Uncontrolled {

@@ -13,35 +13,56 @@ use crate::id::{FlowEntryId, HostId, SourceId};
 use crate::network::plan::HostSettings;
 use xoff_engine::{Span, Time};
 
-/// Requester side.
+/// The one value of a field that tells a slot in use from an empty one: the slot needs no other mark, which might lie in a
+/// cache line that is not read otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum InUse {
+    Yes = 1,
+}
+
+/// Requester side: what every packet reads is in the first three cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Sender<Rp> {
-    pub rp: Rp,
+    pub in_use: InUse,
     pub requester: Requester,
-    pub pacing: Pacing,
-    pub host: HostId,
     pub entry: FlowEntryId,
+    pub host: HostId,
+    /// The timer event that counts; others are stale.
+    pub due: Time,
+    pub sent_wire_bytes: u64,
+    pub packets_sent: u64,
+    /// First entry of its route; `hops` ports.
+    pub route: u32,
+    pub full_frame: u16,
+    pub last_frame: u16,
+    pub hops: u8,
     pub class: u8,
     pub int: bool,
     /// Flags that all its packets have: [`TRANSIT`](crate::contract::packet::TRANSIT) if a switch on its way shapes it.
     pub packet_flags: u8,
     /// How its data packets leave.
     pub ecn: Ecn,
+    pub ended: bool,
+    /// Its reaction point need not be called: see [`ReactionPoint::rests`].
+    pub rests: bool,
+    pub pacing: Pacing,
+    pub rp: Rp,
     /// Flow events that its source receives.
     pub subscription: Subscription,
-    pub ended: bool,
-    pub full_frame: u16,
-    pub last_frame: u16,
-    /// The timer event that counts; others are stale.
-    pub due: Time,
-    /// First entry of its route; `hops` ports.
-    pub route: u32,
-    pub hops: u8,
-    pub sent_wire_bytes: u64,
-    pub packets_sent: u64,
 }
 
+const _: () = assert!(size_of::<Option<Sender<u64>>>() == size_of::<Sender<u64>>(), "an empty slot has no mark");
+const _: () = assert!(std::mem::offset_of!(Sender<u64>, pacing) + Pacing::PER_PACKET == 3 * 64, "three cache lines");
+
 impl<Rp> Sender<Rp> {
+    /// Reads a word of each cache line that a packet needs, ahead of need.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        u64::from(self.requester.seq.next) ^ u64::from(self.host.get()) ^ self.packets_sent
+    }
+
     /// Returns whether packets are unsent or unacknowledged.
     pub fn is_unfinished(&self) -> bool {
         !self.ended && self.requester.seq.is_unfinished()
@@ -86,29 +107,41 @@ impl<Rp> Sender<Rp> {
     }
 }
 
-/// Responder side.
+/// Responder side: what every packet reads is in the first three cache lines, unless its notification point is large.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Receiver<Np> {
-    pub np: Np,
     pub responder: Responder,
-    pub host: HostId,
-    pub entry: FlowEntryId,
-    /// Its source receives deliveries.
-    pub tells: bool,
-    pub ack_frame: u16,
-    pub notification_frame: u16,
-    pub ack_class: u8,
-    /// Its notification point feeds back in ACKs.
-    pub feeds_back_in_acks: bool,
+    pub in_use: InUse,
     pub due: Time,
+    pub marked: u64,
+    pub entry: FlowEntryId,
+    pub host: HostId,
     /// First entry of the route back, and whether it is the forward route read backwards.
     pub route: u32,
     pub hops: u8,
     pub backward: bool,
+    /// Its source receives deliveries.
+    pub tells: bool,
+    /// Its notification point feeds back in ACKs.
+    pub feeds_back_in_acks: bool,
+    pub ack_frame: u16,
+    pub notification_frame: u16,
+    pub ack_class: u8,
+    pub np: Np,
     pub delivered_at: Option<Time>,
-    pub marked: u64,
     /// Without timeouts, which the sender counts.
     pub recovery: RecoveryRecord,
+}
+
+const _: () = assert!(std::mem::offset_of!(Receiver<u64>, np) == 2 * 64, "two cache lines, and the notification point");
+
+impl<Np> Receiver<Np> {
+    /// Reads a word of each cache line that a packet needs, ahead of need, but for its notification point.
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        u64::from(self.responder.seq.expected) ^ self.marked
+    }
 }
 
 /// What a flow is, the paths it has, and what its record counts.

@@ -19,17 +19,18 @@ pub enum SendState {
     Scanned,
 }
 
-/// Pacing of a flow.
+/// Pacing of a flow. What every packet reads comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Pacing {
-    /// State at its NIC.
-    pub state: SendState,
     /// When its next packet may leave.
     pub next_avail: Time,
     /// Gap per wire byte in picoseconds; zero paces at line rate.
     pub ps_per_byte: f64,
     /// Wire bytes of the last packet sent, for rate changes in mid-gap.
     pub last_wire_bytes: u32,
+    /// State at its NIC.
+    pub state: SendState,
     /// Rate that the scheme asks for.
     pub asked_bps: f64,
     /// Window that the scheme asks for.
@@ -43,6 +44,9 @@ pub struct Pacing {
 }
 
 impl Pacing {
+    /// Bytes at the beginning that every packet reads.
+    pub const PER_PACKET: usize = 24;
+
     /// Pacing at line rate from `now` on.
     pub fn new(now: Time, line_bps: f64, wire_bytes: u32, bdp_bytes: u64, cap: Option<BitRate>) -> Pacing {
         Pacing {

@@ -125,6 +125,11 @@ impl Agenda {
         !self.by_sequence && self.events.is_large()
     }
 
+    /// Whether events are ordered by what they are.
+    pub fn is_named(&self) -> bool {
+        !self.by_sequence
+    }
+
     #[inline]
     pub fn take_fresh(&mut self) -> bool {
         self.events.take_fresh()

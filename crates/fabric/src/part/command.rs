@@ -100,6 +100,7 @@ impl<S: Scheme> Part<S> {
         // The first packet waits for nothing, whatever rate the flow begins with.
         self.flows.senders[flow].pacing.next_avail = self.now;
         self.arm_flow_timer(flow);
+        self.note_rest(flow);
         self.open_scanned(flow);
         self.try_to_send(flow);
     }

@@ -34,6 +34,7 @@ use crate::buffer::{Buffer, Ingress};
 use crate::contract::packet::{BACKWARD, HAS_HEADER, Kind, Packet, SELECTIVE};
 use crate::contract::record::{ClassReport, Counters, PortReport};
 use crate::contract::scheme::{Format, Scheme};
+use crate::flow::ends::{Receiver, Sender};
 use crate::id::{CpId, FlowEntryId, FlowStateId, HostId, PortId, QueueId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::Plan;
 use crate::node::host::Host;
@@ -48,7 +49,7 @@ use compat::Compat;
 use remote::RemoteQueues;
 use state::{CongestionPoints, EgressQueues, Flows, Links, Paths, Records};
 use std::sync::Arc;
-use xoff_engine::{Event, Key, Pool, Span, Table, Time};
+use xoff_engine::{Event, Key, Pool, Ring, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -79,6 +80,8 @@ pub mod kind {
 
 /// Events whose state is fetched together in a large network: what a core can have under way.
 const AHEAD: usize = 16;
+/// Flows of a part whose state is larger than the nearest caches.
+const CROWD: usize = 2_000;
 
 /// The port that has a name, in a network of one part: there ports are numbered as in the network.
 #[inline]
@@ -109,6 +112,10 @@ pub(crate) struct Pace {
     unused: u64,
     /// No event is handled until the run has looked at what happened.
     halted: bool,
+    /// The run may look when nothing is left that comes before the acts of sources at this instant.
+    patient: bool,
+    /// Events to come whose state has been read ahead.
+    looked_at: usize,
 }
 
 impl Pace {
@@ -121,7 +128,14 @@ impl Pace {
 
     /// The event at hand is the last one.
     pub(crate) fn halt(&mut self) {
+        self.halt_after_instant();
+        self.patient = false;
+    }
+
+    /// The event at hand is the last one, or one of its instant that comes before the acts of sources.
+    pub(crate) fn halt_after_instant(&mut self) {
         self.unused += std::mem::take(&mut self.left);
+        self.patient |= !self.halted;
         self.halted = true;
     }
 }
@@ -174,12 +188,11 @@ pub struct Part<S: Scheme> {
 impl<S: Scheme> Part<S> {
     /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
     pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
-        let large = self.queue.is_large();
+        let large = self.is_large();
         let watched = large || self.records.rank.is_some() || self.compat.eager;
-        let mut looked_at = 0;
         self.pace.begin(max_events);
         let pause = loop {
-            if self.pace.left == 0 {
+            if self.pace.left == 0 && !self.goes_on(limit) {
                 break if std::mem::take(&mut self.pace.halted) { Pause::Halted } else { Pause::Counted };
             }
             let Some(event) = self.queue.pop_before(limit) else {
@@ -194,11 +207,11 @@ impl<S: Scheme> Part<S> {
                     // An event that another one set for the same instant comes right after that one.
                     *rank = event.key().max(*rank);
                 }
-                if large && (self.queue.take_fresh() || looked_at == 0) {
+                if large && (self.queue.take_fresh() || self.pace.looked_at == 0) {
                     self.look_ahead();
-                    looked_at = AHEAD;
+                    self.pace.looked_at = AHEAD;
                 }
-                looked_at -= usize::from(large);
+                self.pace.looked_at -= usize::from(large);
             }
             debug_assert!(event.time() >= self.now, "time runs backwards");
             self.now = event.time();
@@ -208,6 +221,23 @@ impl<S: Scheme> Part<S> {
         let handled = max_events - self.pace.left - self.pace.unused;
         self.counters.events = self.counters.events.wrapping_add(handled);
         (handled, pause)
+    }
+
+    /// Handles one more event of an instant before the run looks at what happened, if it may.
+    #[inline(never)]
+    fn goes_on(&mut self, limit: Key) -> bool {
+        let next = |event: &Event| event.time() == self.now && event.kind() < kind::SOURCE && event.key() < limit;
+        let goes =
+            self.pace.halted && self.pace.patient && self.pace.unused > 0 && self.queue.front().is_some_and(next);
+        if goes {
+            (self.pace.left, self.pace.unused) = (1, self.pace.unused - 1);
+        }
+        goes
+    }
+
+    /// Whether so much is pending, or so many flows are alive, that the state behind the next events cannot be in the cache.
+    fn is_large(&self) -> bool {
+        self.queue.is_large() || (self.flows.senders.peak() > CROWD && self.queue.is_named())
     }
 
     /// Reads what the next event needs first, while this one is handled: a link's head is two reads away, neither of
@@ -281,20 +311,20 @@ impl<S: Scheme> Part<S> {
         for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
             let port = &self.links.ports[PortId::new(key.index())];
             if port.has(AT_HOST) {
-                let flow = self.hosts[port.host()].last_served;
-                seen ^= self.flows.senders.get(flow).map_or(0, |sender| u64::from(sender.requester.seq.next));
+                let host = &self.hosts[port.host()];
+                let class = 7 - (port.waiting | 1).leading_zeros() as usize;
+                let first = host.ready.get(class).and_then(Ring::front).copied().unwrap_or(host.last_served);
+                seen ^= self.flows.senders.get(first).map_or(0, Sender::touch);
             }
         }
         for key in next().filter(|key| key.kind() == kind::ARRIVE) {
             let Some(packet) = front(key) else { continue };
             if self.links.ports[PortId::new(key.index())].has(TO_HOST) {
                 let Some(entry) = self.flows.entries.get(packet.flow) else { continue };
-                seen ^= self.flows.senders.get(entry.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
-                seen ^= self
-                    .flows
-                    .receivers
-                    .get(entry.receiver)
-                    .map_or(0, |receiver| u64::from(receiver.responder.seq.expected));
+                seen ^= match packet.kind {
+                    Kind::Data => self.flows.receivers.get(entry.receiver).map_or(0, Receiver::touch),
+                    _ => self.flows.senders.get(entry.sender).map_or(0, Sender::touch),
+                };
                 continue;
             }
             let Some(&port) = self.paths.route_ports.get(packet.route as usize) else { continue };

@@ -12,7 +12,7 @@ use crate::node::port::{DOWN, EAGER, FREE_PENDING, InFlight};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use xoff_engine::{Key, Span, Time, TimeResolution};
+use xoff_engine::{Key, Ring, Span, Time, TimeResolution};
 
 impl<S: Scheme> Part<S> {
     /// The link of a NIC is free.
@@ -28,6 +28,10 @@ impl<S: Scheme> Part<S> {
             return;
         }
         self.release_paced(host_id, self.now);
+        if self.sends_again(port_id, host_id) {
+            self.plan_nic(port_id, host_id);
+            return;
+        }
         self.requeue_last(host_id);
         loop {
             if self.links.ports[port_id].pfc_due != 0 {
@@ -59,6 +63,30 @@ impl<S: Scheme> Part<S> {
             }
         }
         self.plan_nic(port_id, host_id);
+    }
+
+    /// Sends the next packet of the flow served last, past the round-robin, if nothing else waits.
+    #[inline(always)]
+    fn sends_again(&mut self, port_id: PortId, host_id: HostId) -> bool {
+        let (port, host) = (&mut self.links.ports[port_id], &mut self.hosts[host_id]);
+        let flow = host.last_served;
+        let class = 7 - (port.waiting | 1).leading_zeros() as u8;
+        let bit = 1 << class;
+        let alone = flow != SenderId::NONE
+            && port.waiting == bit
+            && self.egress.strict & bit & !port.paused != 0
+            && port.busy_until <= self.now
+            && port.flags & FREE_PENDING == 0
+            && port.pfc_due == 0
+            && host.ready.get(usize::from(class)).is_some_and(Ring::is_empty)
+            && self.egress.queues[QueueId::of(port_id, class, self.classes)].packets.is_empty();
+        if !alone {
+            return false;
+        }
+        host.last_served = SenderId::NONE;
+        port.waiting = 0;
+        self.flows.senders[flow].pacing.state = SendState::Ready;
+        self.send_data(port_id, host_id, flow)
     }
 
     /// Keeps the waiting bit true to queue and round-robin.
@@ -309,7 +337,10 @@ impl<S: Scheme> Part<S> {
             ecn: sender.ecn,
             flags: sender.packet_flags | if resent { RESENT } else { 0 } | if requests_ack { ASKS_ACK } else { 0 },
         };
-        sender.rp.on_sent(now, wire_bytes);
+        let rests = sender.rests;
+        if !rests {
+            sender.rp.on_sent(now, wire_bytes);
+        }
         let ps_per_byte = sender.pacing.ps_per_byte;
         if packet.flags & SPREAD != 0 {
             self.choose_path(flow, &mut packet);
@@ -335,7 +366,11 @@ impl<S: Scheme> Part<S> {
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
         self.flows.senders[flow].pacing.next_avail =
             if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
-        self.after_rp(flow);
+        if rests {
+            self.at_rest(flow)
+        } else {
+            self.after_rp(flow)
+        }
         let sender = &mut self.flows.senders[flow];
         if sender.may_send() && sender.pacing.next_avail <= free_at {
             // It may send again when the link is free; until then it keeps its place.
@@ -355,6 +390,24 @@ impl<S: Scheme> Part<S> {
             TimeResolution::Exact => Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64),
             resolution => resolution.duration(wire_bytes, 8e12 / ps_per_byte),
         }
+    }
+
+    /// [`Part::after_rp`] where the reaction point rests: its limits and its timer are those read last.
+    #[inline(always)]
+    pub(crate) fn at_rest(&mut self, flow: SenderId) {
+        let sender = &self.flows.senders[flow];
+        debug_assert!(sender.rp.rests() && !sender.pacing.differs(&sender.rp.limits()), "it does not rest");
+        debug_assert!(sender.rp.timer().is_none_or(|at| at >= sender.due), "its timer has no event");
+        if sender.requester.seq.deadline < sender.due {
+            self.arm_flow_timer(flow);
+        }
+    }
+
+    /// Looks whether the hooks of a flow's reaction point may be left out, after one that may have put it to rest.
+    pub(crate) fn note_rest(&mut self, flow: SenderId) {
+        let Some(sender) = self.flows.senders.get_mut(flow) else { return };
+        let plain = !self.compat.eager && sender.pacing.state != SendState::Scanned;
+        sender.rests = plain && !sender.requester.asks_reaction_point() && sender.rp.rests();
     }
 
     /// Reads a flow's limits and timer after any of its hooks.

@@ -305,25 +305,29 @@ impl<S: Scheme> Part<S> {
         let resent = packet.flags & RESENT != 0;
         let ack = Ack { expected: packet.psn, selective, nak: packet.kind == Kind::Nak, resent };
         let progress = sender.requester.on_ack(now, &ack);
-        let int = if packet.carries_feedback() {
-            sender.rp.on_feedback(now, &self.flows.feedback[packet.extra]);
-            None
-        } else {
-            self.flows.int.read(packet)
-        };
-        sender.rp.on_ack(&Acked {
-            now,
-            bytes: progress.bytes,
-            acked_bytes: progress.acked_bytes,
-            sent_bytes: progress.sent_bytes,
-            rtt: packet.echoed(now),
-            ecn: packet.ecn,
-            int,
-            duplicate: progress.duplicate,
-            resent,
-            path,
-            nak: ack.nak,
-        });
+        let plain = |ack: &Packet| ack.ecn != Ecn::Ce && ack.kind == Kind::Ack && !ack.carries_feedback();
+        if !sender.rests || !plain(packet) {
+            sender.rests = false;
+            let int = if packet.carries_feedback() {
+                sender.rp.on_feedback(now, &self.flows.feedback[packet.extra]);
+                None
+            } else {
+                self.flows.int.read(packet)
+            };
+            sender.rp.on_ack(&Acked {
+                now,
+                bytes: progress.bytes,
+                acked_bytes: progress.acked_bytes,
+                sent_bytes: progress.sent_bytes,
+                rtt: packet.echoed(now),
+                ecn: packet.ecn,
+                int,
+                duplicate: progress.duplicate,
+                resent,
+                path,
+                nak: ack.nak,
+            });
+        }
         if let Some(loss) = progress.lost {
             if loss == Loss::Trimmed {
                 // A queue was full: as much as a notification says.
@@ -347,13 +351,17 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn after_ack(&mut self, flow: SenderId, moved: bool) {
         let sender = &self.flows.senders[flow];
-        let (seq, state) = (&sender.requester.seq, sender.pacing.state);
+        let (seq, state, rests) = (&sender.requester.seq, sender.pacing.state, sender.rests);
         // Flows without offers have no such number.
         let drained = seq.una == seq.offered && moved;
         if seq.una >= seq.stream.message_end && self.on_message_end(flow, state) {
             return;
         }
-        self.after_rp(flow);
+        if rests {
+            self.at_rest(flow)
+        } else {
+            self.after_rp(flow)
+        }
         match state {
             SendState::Blocked | SendState::Idle => self.try_to_send(flow),
             SendState::Scanned => {
@@ -413,11 +421,13 @@ impl<S: Scheme> Part<S> {
         let feedback = self.flows.feedback.remove(packet.extra);
         let sender = &mut self.flows.senders[flow];
         if !sender.ended {
+            sender.rests = false;
             sender.rp.on_feedback(self.now, &feedback);
             let details = &mut self.flows.details[flow];
             details.notifications += 1;
             details.first_notified.get_or_insert(self.now);
             self.after_rp(flow);
+            self.note_rest(flow);
         }
         self.packet_gone(packet.flow);
     }
@@ -469,6 +479,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let sender = &mut self.flows.senders[flow];
+        sender.rests = false;
         if due == now {
             sender.due = Time::NEVER;
         }
@@ -482,6 +493,7 @@ impl<S: Scheme> Part<S> {
         } else {
             self.after_rp(flow);
         }
+        self.note_rest(flow);
     }
 
     /// Holds for lost what is due. Packets with timers of their own may be due together.
@@ -546,7 +558,12 @@ impl<S: Scheme> Part<S> {
         self.note(event);
         // With other parts, it is heard when all have come so far.
         if self.records.rank.is_none() {
-            self.pace.halt();
+            // What a source does about it comes after all arrivals of the instant, where events are ordered by what they are.
+            match event {
+                FlowEvent::Ended(_) => self.pace.halt(),
+                _ if self.queue.is_named() => self.pace.halt_after_instant(),
+                _ => self.pace.halt(),
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use crate::contract::packet::{SPREAD, TRANSIT};
 use crate::contract::record::RecoveryRecord;
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::{FlowSpec, Subscription};
-use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
+use crate::flow::ends::{FlowDetails, InUse, PacketSizes, Receiver, Sender};
 use crate::flow::identity::{self, FlowEntry};
 use crate::flow::pacing::{Pacing, SendState};
 use crate::flow::transport::{Conditions, Requester, Responder, Stream};
@@ -253,6 +253,8 @@ impl<S: Scheme> World<S> {
             pacing.state = SendState::Scanned;
         }
         Sender {
+            in_use: InUse::Yes,
+            rests: false,
             rp,
             requester,
             pacing,
@@ -287,6 +289,7 @@ impl<S: Scheme> World<S> {
         Receiver {
             feeds_back_in_acks: np.feeds_back_in_acks(),
             np,
+            in_use: InUse::Yes,
             responder: Responder::new(&packets.format, responder, packets.stream()),
             host: self.layout.host_at(spec.dst),
             entry,

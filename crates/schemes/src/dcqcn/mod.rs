@@ -256,6 +256,12 @@ impl ReactionPoint for Rp {
             Rp::Nic(rp, _) => rp.on_sent(wire_bytes),
         }
     }
+    fn rests(&self) -> bool {
+        match self {
+            Rp::Paper(rp, _) => rp.rests(),
+            Rp::Nic(rp, _) => rp.rests(),
+        }
+    }
     #[inline]
     fn on_ack(&mut self, ack: &Acked<'_>) {
         if ack.ecn == Ecn::Ce

@@ -139,9 +139,15 @@ impl Rp {
         }
     }
 
+    /// Whether packets that leave are not counted.
+    #[inline]
+    pub fn rests(&self) -> bool {
+        self.increase_at.is_none() || self.params.byte_counter == 0
+    }
+
     #[inline]
     pub fn on_sent(&mut self, wire_bytes: u32) {
-        if self.increase_at.is_none() || self.params.byte_counter == 0 {
+        if self.rests() {
             return;
         }
         let bytes = u64::from(wire_bytes);

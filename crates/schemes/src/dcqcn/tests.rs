@@ -60,6 +60,30 @@ fn dcqcn_8_2_original_simulator_order() {
     assert_eq!(gbps(rp.rate_bps), 29.9609375);
 }
 
+/// Whether packets and ACKs without marks leave a reaction point as it is.
+fn stays(rp: &mut Rp) -> bool {
+    let before = format!("{rp:?}");
+    for sent in 0..2_000 {
+        rp.on_sent(Time::from_us(sent), 4_158);
+        rp.on_ack(&Acked { now: Time::from_us(sent), bytes: 4_096, ..Acked::default() });
+    }
+    format!("{rp:?}") == before
+}
+
+#[test]
+fn a_reaction_point_rests_where_packets_change_nothing() {
+    for (preset, counts) in [("nic", false), ("vendor-100g", true), ("paper", true)] {
+        let mut rp = dcqcn(preset, &[]).reaction_point(&flow(100));
+        assert!(rp.rests() && stays(&mut rp), "{preset}: at line rate");
+        rp.on_feedback(Time::ZERO, &Cnp);
+        while let Some(at) = rp.timer().filter(|at| *at < Time::from_us(5)) {
+            rp.on_timer(at);
+        }
+        assert!(rp.limits().rate_bps < 1e11, "{preset}: the notification cuts the rate");
+        assert_eq!((rp.rests(), stays(&mut rp)), (!counts, !counts), "{preset}: bytes are counted after a cut");
+    }
+}
+
 #[test]
 fn dcqcn_8_3_nic_variant() {
     let mut rp = nic(&dcqcn("nic", &[]), 100);
