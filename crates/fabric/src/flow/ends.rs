@@ -21,9 +21,9 @@ pub enum InUse {
     Yes = 1,
 }
 
-/// Requester side: what every packet reads is in the first three cache lines.
+/// Requester side: what every packet reads comes first, in as many bytes as three cache lines have.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Sender<Rp> {
     pub in_use: InUse,
     pub requester: Requester,
@@ -107,9 +107,9 @@ impl<Rp> Sender<Rp> {
     }
 }
 
-/// Responder side: what every packet reads is in the first three cache lines, unless its notification point is large.
+/// Responder side: what every packet reads comes first, in as many bytes as two cache lines have, and the notification point.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Receiver<Np> {
     pub responder: Responder,
     pub in_use: InUse,
