@@ -270,6 +270,11 @@ impl IntStack {
     pub fn path(&self) -> u16 {
         self.counted & PATH
     }
+    /// Whether another stack has as many hops and the same path.
+    #[inline]
+    pub fn is_along(&self, other: &IntStack) -> bool {
+        self.counted == other.counted
+    }
     /// Forgets hops and path; the rest stays.
     pub fn clear(&mut self) {
         self.counted = 0;

@@ -176,7 +176,8 @@ impl HpccLaw {
         if highest < 0.0 {
             return None;
         }
-        let weight = real(elapsed_ps).min(self.round_trip_ps) * self.per_round_trip;
+        let elapsed = real(elapsed_ps);
+        let weight = if elapsed < self.round_trip_ps { elapsed } else { self.round_trip_ps } * self.per_round_trip;
         Some((1.0 - weight) * utilisation + weight * highest)
     }
 
@@ -238,7 +239,9 @@ impl HpccLaw {
             self.reference_bytes + self.step_bytes
         };
         // Bounds come before W^c, as in the authors' simulator: a reference beyond them would wind up.
-        self.window_bytes = window.clamp(self.min_bytes, self.full_bytes);
+        // Not `clamp`, which looks at the bounds each time.
+        let window = if window > self.min_bytes { window } else { self.min_bytes };
+        self.window_bytes = if window < self.full_bytes { window } else { self.full_bytes };
         if update {
             // Counted at the upper bound too: the law found room, whatever else holds the flow back.
             self.increases = self.increases.wrapping_add(u32::from(self.utilisation < self.eta));

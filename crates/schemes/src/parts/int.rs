@@ -125,7 +125,7 @@ impl Previous {
     pub fn of(&self, new: &IntStack) -> Option<&[IntHop]> {
         let old = self.0.as_deref()?;
         // A path of other length or of another identifier: the flow was rerouted.
-        (old.hops().len() == new.hops().len() && old.path() == new.path()).then(|| old.hops())
+        old.is_along(new).then(|| old.hops())
     }
 
     /// Keeps `new` as what the next records are compared with.
