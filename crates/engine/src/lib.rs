@@ -19,6 +19,7 @@ pub mod ring;
 pub mod rng;
 pub mod shared_random;
 pub mod slab;
+pub mod student;
 mod sorting;
 pub mod table;
 mod ties;

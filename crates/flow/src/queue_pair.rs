@@ -1,5 +1,6 @@
 //! A flow: its identity, its path, and the messages that it has still to send.
 
+use crate::world::Together;
 use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::Paths;
@@ -104,6 +105,8 @@ pub(crate) struct QueuePair {
     pub short_of_packet: u64,
     /// Latency of messages of one size.
     pub latency: (u64, i64),
+    /// It stands for many.
+    pub together: Option<Box<Together>>,
 }
 
 /// What a flow has done.
@@ -138,6 +141,11 @@ impl QueuePair {
     /// Payload that has been delivered by `now` of messages that are not delivered as a whole, in whole packets.
     pub(crate) fn partly_delivered(&self, now: u64) -> u64 {
         let whole = |wire: f64| (wire.max(0.0) / f64::from(self.sizes.full())) as u64 * u64::from(self.sizes.mtu);
+        if self.together.is_some() {
+            let under_way: u64 = self.leaving.iter().map(|of| of.payload).sum();
+            let part = |head: Message| (self.head_sent(now) / head.wire * head.payload as f64) as u64;
+            return under_way + self.head.map_or(0, part);
+        }
         let slowest = self.way.slowest_bps as f64;
         let leaving = |of: &Leaving| {
             let missing = (of.delivered_at.saturating_sub(now)) as f64 * slowest / 8e12;

@@ -22,6 +22,9 @@ const SOLVES: usize = 2_048;
 /// How often an update may fill progressively: ACKs follow data, and data the ACKs.
 const FILLINGS: usize = 16;
 
+/// A flow over more hops than this makes an update fill progressively at once: every port of it would look at all others.
+const WIDE: usize = 64;
+
 /// Changes of rates that are not passed on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
@@ -56,12 +59,10 @@ struct Member {
 #[derive(Clone, Debug, Default)]
 struct Flow {
     hops: Vec<Hop>,
-    /// Ports that its ACKs take.
-    back: Vec<u32>,
+    /// Ports that its ACKs take, and bits of ACKs there per bit of data.
+    back: Vec<(u32, f64)>,
     limit: f64,
     rate: f64,
-    /// Bits of ACKs per bit of data.
-    ack_share: f64,
     active: bool,
     moved: bool,
 }
@@ -108,6 +109,8 @@ pub struct Shares {
     /// Room for one queue: what other hops allow each member, and the same sorted.
     wants: Vec<(f64, f64)>,
     sorted: Vec<(f64, f64)>,
+    /// Active flows over many hops.
+    wide: usize,
     /// Ports solved since the start.
     solves: u64,
     fillings: u64,
@@ -146,6 +149,7 @@ impl Shares {
             moved: Vec::new(),
             wants: Vec::new(),
             sorted: Vec::new(),
+            wide: 0,
             solves: 0,
             fillings: 0,
         }
@@ -156,8 +160,9 @@ impl Shares {
         self.now = now;
     }
 
-    /// Gives a flow, which is not active, its hops (ports and weights), the ports of its ACKs and its limit.
-    pub fn set_flow(&mut self, flow: u32, class: u8, hops: &[(u32, f64)], back: &[u32], ack_share: f64) {
+    /// Gives a flow, which is not active, its hops (ports and weights), and the ports of its ACKs with bits of ACKs there
+    /// per bit of data.
+    pub fn set_flow(&mut self, flow: u32, class: u8, hops: &[(u32, f64)], back: impl IntoIterator<Item = (u32, f64)>) {
         if flow as usize >= self.flows.len() {
             self.flows.resize(flow as usize + 1, Flow::default());
         }
@@ -167,8 +172,7 @@ impl Shares {
         of.hops.clear();
         of.hops.extend(hops.iter().map(|&(port, weight)| Hop { queue: queue(port), place: 0, weight }));
         of.back.clear();
-        of.back.extend_from_slice(back);
-        of.ack_share = ack_share;
+        of.back.extend(back);
     }
 
     /// Sets the most that a flow may get, in bit/s.
@@ -188,6 +192,7 @@ impl Shares {
         if std::mem::replace(&mut self.flows[flow as usize].active, true) {
             return;
         }
+        self.wide += usize::from(self.flows[flow as usize].hops.len() > WIDE);
         for hop in 0..self.flows[flow as usize].hops.len() {
             let queue = self.flows[flow as usize].hops[hop].queue;
             let members = &mut self.members[queue as usize];
@@ -203,6 +208,7 @@ impl Shares {
         if !std::mem::replace(&mut self.flows[flow as usize].active, false) {
             return;
         }
+        self.wide -= usize::from(self.flows[flow as usize].hops.len() > WIDE);
         self.set_rate(flow, 0.0, NONE);
         for hop in 0..self.flows[flow as usize].hops.len() {
             let Hop { queue, place, .. } = self.flows[flow as usize].hops[hop];
@@ -269,7 +275,7 @@ impl Shares {
             }
             let mut round = std::mem::take(&mut self.dirty);
             round.sort_unstable();
-            if solved > most && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1) {
+            if (solved > most || self.wide > 0) && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1) {
                 filled += 1;
                 solved = 0;
                 self.fill_around(&round);
@@ -417,7 +423,7 @@ impl Shares {
         if !std::mem::replace(&mut flow.moved, true) {
             self.moved.push(number);
         }
-        let (how, ack_share) = (if small { WEAK } else { STRONG }, flow.ack_share);
+        let how = if small { WEAK } else { STRONG };
         for hop in 0..self.flows[number as usize].hops.len() {
             let Hop { queue, weight, .. } = self.flows[number as usize].hops[hop];
             let port = queue / classes;
@@ -428,7 +434,7 @@ impl Shares {
             }
         }
         for back in 0..self.flows[number as usize].back.len() {
-            let port = self.flows[number as usize].back[back];
+            let (port, ack_share) = self.flows[number as usize].back[back];
             self.settle(port);
             self.ports[port as usize].acks += units(ack_share * rate) - units(ack_share * before);
             self.touch(port, WEAK);
@@ -526,8 +532,8 @@ impl Shares {
             for hop in &flow.hops {
                 sums[hop.queue as usize / self.classes].0 += units(hop.weight * flow.rate);
             }
-            for &port in &flow.back {
-                sums[port as usize].1 += units(flow.ack_share * flow.rate);
+            for &(port, ack_share) in &flow.back {
+                sums[port as usize].1 += units(ack_share * flow.rate);
             }
         }
         for (number, (port, &(load, acks))) in self.ports.iter().zip(&sums).enumerate() {

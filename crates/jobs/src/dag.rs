@@ -2,6 +2,8 @@
 
 use crate::collective::RingProgram;
 pub use crate::terms::{Collective, Lane, OpId, Via};
+pub use crate::compiled::Pair;
+use crate::macro_flow::MacroFlow;
 use std::collections::HashMap;
 use std::fmt;
 use xoff_engine::Span;
@@ -25,6 +27,8 @@ pub struct Dag {
     pub names: Vec<String>,
     /// Collectives whose messages are not among the operations, in their order.
     pub(crate) programs: Vec<Placed>,
+    /// By the numbers that [`Work::Macro`] has.
+    pub macro_flows: Vec<MacroFlow>,
 }
 
 /// A collective that makes its messages when they are due.
@@ -80,6 +84,8 @@ pub enum Work {
         bytes: u64,
         lane: Lane,
     },
+    /// All messages of a macro-flow, by its number; over when the last has arrived.
+    Macro(u32),
 }
 
 impl Dag {

@@ -1,6 +1,6 @@
 //! How sure a mean over seeds is.
 
-use super::student;
+use xoff_engine::student;
 use serde::Serialize;
 use xoff_scenario::number::plus_minus;
 

@@ -377,7 +377,12 @@ impl Source for Relabelled {
         if self.waiting.is_empty() {
             self.inner.act(now, out);
             for action in &mut out[from..] {
-                if let Action::Start(spec) = action {
+                let spec = match action {
+                    Action::Start(spec) => Some(spec),
+                    Action::StartTogether(flow) => Some(&mut flow.spec),
+                    _ => None,
+                };
+                if let Some(spec) = spec {
                     spec.label += self.first_label;
                 }
             }

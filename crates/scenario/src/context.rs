@@ -22,6 +22,8 @@ pub struct TrafficContext<'a> {
     pub(crate) formats: &'a [[Format; 2]],
     /// The class of traffic that names none.
     pub(crate) default_class: u8,
+    /// A link fails, or a port.
+    pub(crate) links_fail: bool,
     /// The position of this table among the scenario's `[[traffic]]`.
     pub(crate) index: usize,
 }

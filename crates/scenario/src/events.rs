@@ -5,7 +5,7 @@ use super::dictionary::words;
 use super::reader::{LONGEST, Result, Table};
 use crate::looks::Looks;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Fault, FaultKind, Fidelity, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
+use xoff_fabric::plan::{Collectives, Fault, FaultKind, Fidelity, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
 use xoff_fabric::route::{ALL_SWITCHES, farthest};
 
 /// More samples than this are a slip, and would fill a disk.
@@ -29,6 +29,7 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
         stop: stop.unwrap_or(Time::ZERO + LONGEST),
         stop_when_idle: table.flag("stop_when_idle")?,
         fidelity,
+        collectives: if packets { Collectives::Auto } else { table.choice("collectives", words::COLLECTIVES)? },
         out_of_range: !packets && table.flag("out_of_range")?,
         allow_drops: packets && table.flag("allow_drops")?,
         deadlock_check: if packets { check_interval(table, "deadlock_check")? } else { None },

@@ -92,6 +92,7 @@ pub(crate) fn check(
     }
     check_range(root, plan, schemes, traffic)?;
     warn_of_range(root, schemes, warnings);
+    warn_of_messages(root, traffic, warnings);
     warn_of_probes(root, plan, warnings);
     Ok(())
 }
@@ -128,6 +129,17 @@ fn check_range(root: &Table, plan: &Plan, schemes: &[NamedScheme], traffic: &[Tr
             Err(error.help("run it at packet level, or with `--out-of-range` (`run.out_of_range = true`) all the same"))
         }
         None => Ok(()),
+    }
+}
+
+/// Collectives that would be macro-flows, and are not.
+fn warn_of_messages(root: &Table, traffic: &[TrafficPlan], warnings: &mut Vec<Diagnostic>) {
+    for plan in traffic {
+        if let Some(why) = plan.job().and_then(|job| job.messages_because) {
+            let what = format!("collectives of `{}` are sent message by message", plan.name);
+            let warning = root.place_within("run", "collectives").error(what);
+            warnings.push(warning.label(why).help("`collectives = \"messages\"` says so, and is no warning"));
+        }
     }
 }
 

@@ -35,7 +35,7 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{
+use xoff_fabric::plan::{FaultKind, 
     AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
 };
 use xoff_fabric::scheme::Format;
@@ -362,9 +362,11 @@ impl Scenario {
             schemes: &labels,
             formats: &formats,
             default_class: classes.default,
+            links_fail: false,
             index: 0,
         };
         let faults = events::read_faults(root, &context)?;
+        context.links_fail = faults.iter().any(|fault| matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkDead { .. }));
         let probes = events::read_probes(root, &context, stop)?;
         let captures = captures::read(root, &context)?;
         let traffic = read_traffic(rows, &mut context)?;

@@ -6,6 +6,7 @@ mod records;
 mod simulation;
 mod sources;
 mod start;
+mod together;
 
 use crate::completions::Completions;
 use crate::event::{Event, Events, Kind};
@@ -24,6 +25,7 @@ use xoff_fabric::scheme::{FlowFacts, Format, Limits};
 use xoff_fabric::tap::Taps;
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, Source};
+pub(crate) use together::Together;
 use xoff_fabric::world::{Progress, RunState};
 
 /// Networks with at most so many ports are solved to the last bit.
@@ -281,6 +283,9 @@ impl FlowWorld {
     fn latency(&mut self, number: u32) -> i64 {
         let flow = &self.flows[number];
         let Some(head) = flow.head else { return 0 };
+        if let Some(together) = &flow.together {
+            return together.whole.latency_ps as i64;
+        }
         if flow.latency.0 == head.payload {
             return flow.latency.1;
         }

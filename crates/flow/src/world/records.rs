@@ -60,7 +60,8 @@ impl FlowWorld {
             self.account_partly(slot);
         }
         self.state.waits = self.sources.iter().flat_map(|of| of.source.waits_for()).collect();
-        let records: Vec<FlowRecord> = alive.iter().map(|&(_, slot)| self.record(slot)).collect();
+        let alone = alive.iter().filter(|&&(_, slot)| self.flows[slot].together.is_none());
+        let records: Vec<FlowRecord> = alone.map(|&(_, slot)| self.record(slot)).collect();
         self.state.flows.extend(records);
         debug_assert_eq!(self.shares.check(), Ok(()), "shares do not add up");
     }

@@ -51,6 +51,7 @@ impl FlowWorld {
             done: Totals::default(),
             short_of_packet: 0,
             latency: (0, 0),
+            together: None,
             spec,
         };
         let slot = self.flows.insert(flow);
@@ -84,7 +85,7 @@ impl FlowWorld {
     }
 
     /// Packets of a flow as they are on the wire.
-    fn sizes_of(&self, spec: &FlowSpec) -> (Sizes, Transport) {
+    pub(crate) fn sizes_of(&self, spec: &FlowSpec) -> (Sizes, Transport) {
         let plan = &self.state.plan;
         let domain = |node: u32| plan.nodes[node as usize].domain;
         let format = &self.schemes[usize::from(spec.scheme)].formats[usize::from(domain(spec.src) != domain(spec.dst))];
@@ -173,7 +174,7 @@ impl FlowWorld {
         hops
     }
 
-    fn times_of(&self, spec: &FlowSpec, way: &Way, sizes: &Sizes) -> (Span, Span) {
+    pub(crate) fn times_of(&self, spec: &FlowSpec, way: &Way, sizes: &Sizes) -> (Span, Span) {
         let plan = &*self.state.plan;
         let exchange = Exchange { data_wire_bytes: sizes.full(), ack_wire_bytes: sizes.ack };
         let path = first_path(&way.path);
@@ -200,40 +201,50 @@ impl FlowWorld {
     /// Tells the shares where a flow goes and how many ACKs it causes.
     fn lay(&mut self, slot: u32, transport: Transport) {
         let flow = &self.flows[slot];
-        let every = self.acks_every(flow, transport);
+        let every = self.acks_every(&flow.spec, flow.identity, flow.base_rtt, (&flow.way, &flow.sizes), transport);
         let share = f64::from(flow.sizes.ack) / (f64::from(flow.sizes.full()) * f64::from(every));
-        self.shares.set_flow(slot, flow.spec.class, &flow.way.hops, &flow.way.back, share);
+        let back = flow.way.back.iter().map(|&port| (port, share));
+        self.shares.set_flow(slot, flow.spec.class, &flow.way.hops, back);
         let limit = self.limit_of(slot);
         self.shares.set_limit(slot, limit);
     }
 
     /// Packets for which one ACK comes.
-    fn acks_every(&self, flow: &QueuePair, transport: Transport) -> u32 {
-        let every = self.state.plan.host(flow.spec.dst).ack_every;
-        if every <= 1 {
+    pub(crate) fn acks_every(
+        &self,
+        spec: &FlowSpec,
+        identity: u64,
+        base_rtt: Span,
+        (way, sizes): (&Way, &Sizes),
+        transport: Transport,
+    ) -> u32 {
+        let receiver = self.state.plan.host(spec.dst);
+        if receiver.ack_every <= 1 {
             return 1;
         }
-        let line_rate = self.line_rate(flow.spec.src);
+        let line_rate = self.line_rate(spec.src);
         let facts = FlowFacts {
             seed: self.state.plan.seed,
-            flow: flow.identity,
+            flow: identity,
             line_rate,
             start: self.state.now,
-            initial_rate: flow.spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
-            base_rtt: flow.base_rtt,
+            initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
+            base_rtt,
             max_base_rtt: self.network.max_base_rtt,
             bdp_bytes: line_rate.bytes_in(self.network.max_base_rtt),
-            mtu_bytes: flow.sizes.mtu,
-            mtu_wire_bytes: flow.sizes.full(),
-            weight: flow.spec.weight,
-            hops: first_path(&flow.way.path).len().saturating_sub(1) as u8,
-            ack_delay: self.state.plan.host(flow.spec.dst).ack_delay,
+            mtu_bytes: sizes.mtu,
+            mtu_wire_bytes: sizes.full(),
+            weight: spec.weight,
+            hops: first_path(&way.path).len().saturating_sub(1) as u8,
+            ack_delay: receiver.ack_delay,
             inter_domain: None,
-            spread: flow.way.spread.is_some(),
+            spread: way.spread.is_some(),
             trims: false,
         };
-        let limits = (self.schemes[usize::from(flow.spec.scheme)].first_limits)(&facts);
-        limits.map_or(every, |limits| AckRule::new(transport, every, limits.window_bytes, flow.sizes.mtu).every)
+        let limits = (self.schemes[usize::from(spec.scheme)].first_limits)(&facts);
+        limits.map_or(receiver.ack_every, |limits| {
+            AckRule::new(transport, receiver.ack_every, limits.window_bytes, sizes.mtu).every
+        })
     }
 
     pub(crate) fn line_rate(&self, host: u32) -> BitRate {
@@ -243,6 +254,9 @@ impl FlowWorld {
     /// The most that a flow may send: line rate, what its application allows, and what it keeps to.
     pub(crate) fn limit_of(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot];
+        if let Some(together) = &flow.together {
+            return self.limit_together(together);
+        }
         let line = self.line_rate(flow.spec.src);
         let kept = flow.spec.initial_rate.filter(|_| self.schemes[usize::from(flow.spec.scheme)].keeps_initial_rate);
         [flow.spec.rate_cap, kept].into_iter().flatten().fold(line, BitRate::min).bps() as f64
@@ -252,9 +266,15 @@ impl FlowWorld {
     pub(crate) fn end_flow(&mut self, slot: u32) {
         let now = self.state.now;
         self.account_partly(slot);
-        let record = self.record(slot);
-        self.state.flows.push(record);
-        self.state.counters.flows_completed += 1;
+        match &self.flows[slot].together {
+            // What it stands for has no records.
+            Some(together) => self.state.counters.flows_completed += together.flow.edges.len() as u64,
+            None => {
+                let record = self.record(slot);
+                self.state.flows.push(record);
+                self.state.counters.flows_completed += 1;
+            }
+        }
         self.shares.deactivate(slot);
         self.completions.remove(slot);
         let flow = self.flows.remove(slot);

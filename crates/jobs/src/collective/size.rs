@@ -8,6 +8,9 @@ use std::ops::{Add, AddAssign, Mul};
 /// More messages than this would not fit in the memory of most machines; nor would a rank send so many in a day.
 const MOST_MESSAGES: u64 = 1 << 28;
 
+/// Memory of a connection of a macro-flow, as it is generated and as it is run, with the ports of its path.
+const EDGE_BYTES: u64 = 200;
+
 /// A graph in numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
@@ -74,6 +77,17 @@ impl Size {
             table_bytes: RingProgram::memory_bytes(sends.connections, members, ways)
                 .saturating_add(compiled::memory_of_pairs(sends.connections.saturating_mul(ways))),
             ..Size::of_others(2 * members)
+        }
+    }
+
+    /// Size as macro-flows: what follows messages is left out.
+    pub(super) fn of_macro_flows(sends: Sends, members: u64, options: &Options) -> Size {
+        let edges = sends.connections.saturating_mul(u64::from(options.queue_pairs));
+        Size {
+            messages: sends.messages,
+            bytes: sends.bytes,
+            table_bytes: compiled::memory_of_pairs(edges).saturating_add(edges.saturating_mul(EDGE_BYTES)),
+            ..Size::of_others(3 * members + 64)
         }
     }
 

@@ -327,7 +327,8 @@ impl Runner {
                 let span = slow.map_or(span, |factor| Span::from_ps((span.ps() as f64 * factor).round() as u64));
                 self.events.push(Reverse((now + span, iteration, Due::Computed(op))));
             }
-            Work::Send { bytes, .. } => {
+            Work::Send { .. } | Work::Macro(_) => {
+                let bytes = self.job.dag.bytes_of(op);
                 let (pair, order) = (self.job.dag.pair_of(op), self.job.dag.order_of(op));
                 let flight = Flight { iteration, since: now, bytes, order, pair, of: Some(Origin::Op(op)) };
                 self.going.add(self.flights.take_off(flight, &self.job.dag));

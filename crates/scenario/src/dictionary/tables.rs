@@ -41,6 +41,9 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "stop_when_idle": Flag = true, "End earlier, once all flows have ended and none will start";
         "fidelity": OneOf(FIDELITY) = "packet",
             "`packet` follows every packet, queue and PAUSE; `flow` gives flows max-min fair rates and is 20 to 400 times as fast";
+        "collectives": OneOf(COLLECTIVES) = "auto",
+            "`macro`: a channel or phase of a collective is one flow over all its connections; `messages`: every message is sent; `auto`: `macro` from 512 ranks on",
+            only "with fidelity = \"flow\"";
         "out_of_range": Flag = false, "Run even where fair rates are known to be far from packet level",
             only "with fidelity = \"flow\"";
         "allow_drops": Flag = false, "Count drops in lossless classes instead of failing",

@@ -2,6 +2,7 @@
 
 pub mod log;
 mod pairs;
+mod together;
 pub mod placement;
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,11 @@ use super::flow::Template;
 use log::{JobInterval, JobLog};
 use pairs::{Pairs, QueuePair};
 use placement::RankPlacement;
+use together::Numbers;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
-use xoff_fabric::traffic::{Action, FlowSpec, Source, Subscription};
+use xoff_fabric::traffic::{Action, FlowSpec, MacroFlow, Source, Subscription};
 use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
@@ -35,6 +37,8 @@ pub struct JobPlan {
     /// What software takes for a message before it is handed to the NIC.
     pub(crate) overhead: Span,
     pub(crate) template: Template,
+    /// Why its collectives are sent message by message at flow level, where they would be macro-flows.
+    pub messages_because: Option<&'static str>,
 }
 
 /// What carries the messages of a lane.
@@ -77,6 +81,7 @@ impl JobPlan {
         JobSource {
             runner: Runner::new(job),
             pairs: Pairs::default(),
+            numbers: Numbers::default(),
             held: VecDeque::new(),
             messages: Vec::new(),
             intervals: Vec::new(),
@@ -91,6 +96,7 @@ pub struct JobSource {
     of: JobPlan,
     runner: Runner,
     pairs: Pairs,
+    numbers: Numbers,
     /// Messages that software still works on. It takes the same time for each, so they leave as they came.
     held: VecDeque<(Time, Message)>,
     messages: Vec<Message>,
@@ -120,11 +126,22 @@ impl JobSource {
 
     fn pair(&self, first: &Message) -> QueuePair {
         let placement = &self.of.placement;
+        if self.runner.job().dag.macro_flow(first.pair).is_some() {
+            return QueuePair::new(first, 1, placement.nics[0].len());
+        }
         QueuePair::new(first, placement.ports(first.from, first.lane), placement.nics[0].len())
     }
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
     fn open(&mut self, pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
+        if let Some(flow) = self.runner.job().dag.macro_flow(pair.number()) {
+            let flow = together::macro_flow(flow, &self.of, &mut self.numbers);
+            let handle = self.pairs.open(pair, true);
+            let spec = FlowSpec { handle, ..flow.spec };
+            out.push(Action::StartTogether(Box::new(MacroFlow { spec, ..flow })));
+            return handle;
+        }
+        self.numbers.count();
         let Pair { from, to, lane } = pair.ends;
         let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port());
         let handle = self.pairs.open(pair, lone.is_none());
@@ -216,7 +233,7 @@ impl Source for JobSource {
         let mut messages = std::mem::take(&mut self.messages);
         self.runner.advance(now, &mut messages);
         for message in messages.drain(..) {
-            if self.of.overhead == Span::ZERO {
+            if self.of.overhead == Span::ZERO || self.runner.job().dag.macro_flow(message.pair).is_some() {
                 self.send(message, out);
             } else {
                 self.held.push_back((now.saturating_add(self.of.overhead), message));
