@@ -275,7 +275,8 @@ impl Shares {
             }
             let mut round = std::mem::take(&mut self.dirty);
             round.sort_unstable();
-            if (solved > most || self.wide > 0) && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1) {
+            if (solved > most || self.wide > 0) && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1)
+            {
                 filled += 1;
                 solved = 0;
                 self.fill_around(&round);

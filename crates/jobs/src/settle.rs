@@ -117,8 +117,11 @@ mod tests {
         let drifting: Vec<f64> = (0..12).map(|k| 1000.0 + 0.4 * f64::from(k) + 0.02 * f64::from(k % 2)).collect();
         assert_eq!(stops(&drifting), None);
         // A step between the halves, with as little noise.
-        let stepping: Vec<f64> = (0..8).map(|k| [1000.0, 1001.0][usize::from(k > 4)] + 0.01 * f64::from(k % 2)).collect();
-        assert!(RULE.settled(&stepping.iter().map(|us| Span::from_ps((us * 1e6) as u64)).collect::<Vec<_>>()).is_none());
+        let stepping: Vec<f64> =
+            (0..8).map(|k| [1000.0, 1001.0][usize::from(k > 4)] + 0.01 * f64::from(k % 2)).collect();
+        assert!(
+            RULE.settled(&stepping.iter().map(|us| Span::from_ps((us * 1e6) as u64)).collect::<Vec<_>>()).is_none()
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ use xoff_flow::{FlowWorld, SchemeFacts};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
 use xoff_scenario::schemes::NamedScheme;
-use xoff_scenario::traffic::{Expected, JobInterval, JobLog};
+use xoff_scenario::traffic::{Expected, JobInterval, JobLog, Settled};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -168,6 +168,7 @@ pub fn drive(
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
     let imbalance = world.check_conservation().err();
+    let macro_flow_bytes = world.macro_flow_bytes();
     // Reports of all ports take as much room as packets did.
     world.forget_packets();
     let end = RunEnd {
@@ -183,6 +184,8 @@ pub fn drive(
         windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance,
+        macro_flow_bytes,
+        settled: Vec::new(),
         failure: world.failure.clone(),
         storms: world.storm_records(),
         dead_links: world.dead_links(),
@@ -194,7 +197,7 @@ pub fn drive(
     // Sources that go write down what was begun and is not over.
     drop(world);
     jobs.hand_on(sink)?;
-    Ok(end)
+    Ok(RunEnd { settled: jobs.settled(), ..end })
 }
 
 /// What the jobs of a scenario did and is not handed on yet.
@@ -209,6 +212,13 @@ impl Jobs {
     /// Sources of the scenario, in order. What their jobs do is noted here.
     pub fn sources(&self, loaded: &Loaded) -> Vec<Box<dyn Source>> {
         watched_sources(loaded, None, self.0.as_ref())
+    }
+
+    /// Jobs that have stopped early, and what is known of their iterations.
+    pub fn settled(&self) -> Vec<(u32, Settled)> {
+        let log = self.0.as_ref().and_then(|log| log.lock().ok());
+        let stopped = log.filter(|log| log.stopped);
+        stopped.map_or_else(Vec::new, |log| log.settled.iter().map(|(&job, &settled)| (job, settled)).collect())
     }
 
     /// Hands on what jobs have done since the last time.

@@ -35,8 +35,8 @@ use xoff_engine::Time;
 use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{FaultKind, 
-    AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
+use xoff_fabric::plan::{
+    AckPath, Classes, Dialect, FaultKind, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
 };
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
@@ -127,6 +127,10 @@ impl Loaded {
         let keeps = self.plan.hosts.iter().any(|host| host.recovery != Recovery::GoBackN);
         if keeps && self.traffic.iter().any(|traffic| traffic.job().is_some()) {
             return Some("a training job waits for messages that selective recovery completes");
+        }
+        let settle = |traffic: &TrafficPlan| traffic.job().is_some_and(|job| job.settle.is_some());
+        if self.traffic.iter().filter(|traffic| settle(traffic)).count() > 1 {
+            return Some("jobs that settle stop together");
         }
         let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
@@ -310,7 +314,7 @@ impl Scenario {
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
-        let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
+        let Parts { head, output, run: (run, stop, settle), mut graph, servers, .. } = parts;
         let Parts { model, routing, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = switch_context(&classes.classes, &host, &graph, &servers, model.dialect);
@@ -362,11 +366,13 @@ impl Scenario {
             schemes: &labels,
             formats: &formats,
             default_class: classes.default,
+            settle,
             links_fail: false,
             index: 0,
         };
         let faults = events::read_faults(root, &context)?;
-        context.links_fail = faults.iter().any(|fault| matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkDead { .. }));
+        context.links_fail =
+            faults.iter().any(|fault| matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkDead { .. }));
         let probes = events::read_probes(root, &context, stop)?;
         let captures = captures::read(root, &context)?;
         let traffic = read_traffic(rows, &mut context)?;
@@ -537,7 +543,7 @@ struct Head {
 struct Parts {
     head: Head,
     output: Output,
-    run: (xoff_fabric::plan::RunSettings, Option<Time>),
+    run: (xoff_fabric::plan::RunSettings, Option<Time>, Option<xoff_jobs::settle::Rule>),
     graph: Graph,
     servers: Servers,
     model: Model,

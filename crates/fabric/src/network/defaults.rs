@@ -1,9 +1,9 @@
 //! Defaults of a plan: what a scenario gets that sets nothing. Tests and embedding programs write only what differs.
 
 use crate::network::plan::{
-    AckClass, AckPath, ActiveSettings, Class, Classes, Collectives, Fidelity, FrameSizes, Headroom, HostSettings, Model,
-    NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling,
-    SwitchSettings, Thresholds,
+    AckClass, AckPath, ActiveSettings, Class, Classes, Collectives, Fidelity, FrameSizes, Headroom, HostSettings,
+    Model, NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside,
+    Signalling, SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
 

@@ -16,6 +16,7 @@ use probe::Probes;
 use sources::SourceState;
 use std::cmp::Reverse;
 use std::sync::Arc;
+pub(crate) use together::Together;
 use xoff_engine::{BitRate, Slab, Span, Time};
 use xoff_fabric::extent;
 use xoff_fabric::plan::Plan;
@@ -25,7 +26,6 @@ use xoff_fabric::scheme::{FlowFacts, Format, Limits};
 use xoff_fabric::tap::Taps;
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, Source};
-pub(crate) use together::Together;
 use xoff_fabric::world::{Progress, RunState};
 
 /// Networks with at most so many ports are solved to the last bit.
@@ -66,6 +66,8 @@ pub(crate) struct Ending {
     pub progress_at: Time,
     /// Flows with bytes to send or to be acknowledged.
     pub unfinished: u64,
+    /// Bytes that macro-flows have delivered.
+    pub macro_flow_bytes: u64,
 }
 
 /// Everything of one run at flow level. It can be read and written as its [`RunState`].
@@ -323,6 +325,7 @@ impl FlowWorld {
             flow: flow.id,
         };
         let (source, handle) = (flow.source, flow.spec.handle);
+        self.ending.macro_flow_bytes += if flow.together.is_some() { message.payload } else { 0 };
         self.state.counters.delivered_bytes += message.payload;
         self.state.counters.data_packets_delivered += flow.sizes.packets(message.payload).0;
         self.ending.progress_at = now;

@@ -12,6 +12,7 @@ impl FlowWorld {
         flow.done.delivered_bytes += bytes;
         let sent = (flow.head_sent(now) / f64::from(flow.sizes.full())) as u64;
         flow.done.packets += sent;
+        self.ending.macro_flow_bytes += if flow.together.is_some() { bytes } else { 0 };
         self.state.counters.delivered_bytes += bytes;
         self.state.counters.data_packets_sent += sent;
         self.state.counters.data_packets_delivered += bytes.div_ceil(u64::from(flow.sizes.mtu));

@@ -83,7 +83,8 @@ impl FlowWorld {
         let (sizes, _) = self.sizes_of(&spec);
         let (way, together) = self.lay_together(name, flow, tells);
         let (handle, stranded) = (spec.handle, way.stranded);
-        let key = FlowKey { seed: self.state.plan.seed, identity, from: spec.src, to: spec.dst, ports: (0, 0), number: 0 };
+        let key =
+            FlowKey { seed: self.state.plan.seed, identity, from: spec.src, to: spec.dst, ports: (0, 0), number: 0 };
         let of = QueuePair {
             source,
             id,
@@ -172,7 +173,8 @@ impl FlowWorld {
             slices.mean_ps /= flow.edges.len() as f64;
             slices.back_ps /= flow.edges.len() as f64;
         }
-        let (sizes, _) = self.sizes_of(&FlowSpec { src: flow.edges[0].src, dst: flow.edges[0].dst, ..flow.spec.clone() });
+        let (sizes, _) =
+            self.sizes_of(&FlowSpec { src: flow.edges[0].src, dst: flow.edges[0].dst, ..flow.spec.clone() });
         for (slices, part) in sums.slices.iter_mut().zip(&flow.parts) {
             let slice = part.slice_bytes.max(1);
             let last = part.chunk_bytes - (part.chunk_bytes.div_ceil(slice).max(1) - 1) * slice;

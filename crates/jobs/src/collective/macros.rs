@@ -33,8 +33,13 @@ pub(super) fn generate(
 ) -> Result<(), String> {
     let phases = match way {
         Way::Ring => {
-            let ring =
-                Ring { what: task.what, visits: task.visits, at: 0, bytes: task.bytes, channels: channels(task.options) };
+            let ring = Ring {
+                what: task.what,
+                visits: task.visits,
+                at: 0,
+                bytes: task.bytes,
+                channels: channels(task.options),
+            };
             vec![ring.macro_flows(layer, task.options)?]
         }
         Way::Tree => vec![of_trees(layer, task)?],

@@ -267,6 +267,19 @@ impl Runner {
         Message::new(id, self.flights.all[id as usize], &self.job.dag)
     }
 
+    /// Iterations that are over, for all ranks.
+    pub fn iterations_over(&self) -> u32 {
+        self.oldest
+    }
+
+    /// Begins no iteration that no rank has begun. Returns how many there will have been.
+    pub fn stop_early(&mut self) -> u32 {
+        let queued = self.starting.iter().map(|(iteration, _)| iteration + 1).max().unwrap_or(0);
+        let begun = queued.max(self.oldest + self.iterations.len() as u32);
+        self.job.iterations = self.job.iterations.min(begun);
+        self.job.iterations
+    }
+
     pub fn is_over(&self) -> bool {
         self.open_ranks == 0
     }

@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Collectives, Counting, Dialect, Ecmp, Fidelity, HashFields, HashSeeds, Irn, NextHops, PathMap,
-    Recovery, ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Collectives, Counting, Dialect, Ecmp, Fidelity, HashFields, HashSeeds, Irn, NextHops,
+    PathMap, Recovery, ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;

@@ -143,7 +143,7 @@ pub mod tests {
             Action::Cap { handle, rate } => format!("cap {handle} {rate:?}"),
             Action::Offer { .. } | Action::Send { .. } | Action::StartTogether(_) => {
                 unreachable!("a timetable offers nothing")
-            },
+            }
         };
         play(source, 100).into_iter().map(|(at, action)| (at.ps() / 1_000_000, name(action))).collect()
     }

@@ -2,20 +2,23 @@
 
 pub mod log;
 mod pairs;
-mod together;
 pub mod placement;
+mod settling;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use super::flow::Template;
 use log::{JobInterval, JobLog};
 use pairs::{Pairs, QueuePair};
 use placement::RankPlacement;
-use together::Numbers;
+use settling::Settling;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
+use together::Numbers;
 use xoff_engine::{Span, Time};
 use xoff_fabric::traffic::{Action, FlowSpec, MacroFlow, Source, Subscription};
+use xoff_jobs::settle::Rule;
 use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
@@ -37,6 +40,8 @@ pub struct JobPlan {
     /// What software takes for a message before it is handed to the NIC.
     pub(crate) overhead: Span,
     pub(crate) template: Template,
+    /// When its iterations need not be run any more.
+    pub settle: Option<Rule>,
     /// Why its collectives are sent message by message at flow level, where they would be macro-flows.
     pub messages_because: Option<&'static str>,
 }
@@ -78,7 +83,12 @@ impl JobPlan {
             late: self.late.to_vec(),
             slow: self.slow.to_vec(),
         };
+        let settling = match (&log, self.settle.filter(|_| self.iterations > 1)) {
+            (Some((number, log)), Some(rule)) => Some(Settling::new(*number, rule, log, self.start)),
+            _ => None,
+        };
         JobSource {
+            settling,
             runner: Runner::new(job),
             pairs: Pairs::default(),
             numbers: Numbers::default(),
@@ -97,6 +107,7 @@ pub struct JobSource {
     runner: Runner,
     pairs: Pairs,
     numbers: Numbers,
+    settling: Option<Settling>,
     /// Messages that software still works on. It takes the same time for each, so they leave as they came.
     held: VecDeque<(Time, Message)>,
     messages: Vec<Message>,
@@ -250,6 +261,9 @@ impl Source for JobSource {
             self.note(over.drain(..));
         }
         self.intervals = over;
+        if let Some(settling) = &mut self.settling {
+            settling.look(now, &mut self.runner);
+        }
         if self.runner.is_over() {
             out.extend(self.pairs.close().into_iter().map(|handle| Action::Stop { handle }));
         }

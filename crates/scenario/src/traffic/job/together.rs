@@ -34,16 +34,8 @@ pub fn macro_flow(flow: &macro_flow::MacroFlow, job: &JobPlan, numbers: &mut Num
     let placement = &job.placement;
     let edge = |edge: &macro_flow::Edge| {
         let pair = edge.pair;
-        let first = Message {
-            id: 0,
-            from: pair.from,
-            to: pair.to,
-            bytes: 1,
-            lane: pair.lane,
-            pair: 0,
-            iteration: 0,
-            order: 0,
-        };
+        let first =
+            Message { id: 0, from: pair.from, to: pair.to, bytes: 1, lane: pair.lane, pair: 0, iteration: 0, order: 0 };
         let port = QueuePair::new(&first, placement.ports(pair.from, pair.lane), placement.nics[0].len()).port();
         let (src, dst) = placement.hosts(pair.from, pair.to, pair.lane, port);
         traffic::Edge { src, dst, number: numbers.of(pair), share: edge.share }

@@ -126,7 +126,8 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
         let stages = (0..stages as u32).map(|stage| stage * width + first).collect();
         Part::Pipeline { stages, schedule, options: options.clone() }
     };
-    let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect(), form: form(scope, ranks) };
+    let recipe =
+        Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect(), form: form(scope, ranks) };
     finish_recipe(table, settings, scope, placement, recipe)
 }
 
@@ -282,6 +283,7 @@ pub fn finish(
         overhead: table.span("overhead")?,
         template: settings.template.clone(),
         messages_because,
+        settle: scope.ctx.settle,
     };
     Ok(ReadGenerator { generator: Generator::Job(Arc::new(plan)), labels: vec![settings.name.clone()], expected })
 }
