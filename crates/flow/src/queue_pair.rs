@@ -1,6 +1,6 @@
 //! A flow: its identity, its path, and the messages that it has still to send.
 
-use crate::world::Together;
+use crate::world::{Together, first_path};
 use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::Paths;
@@ -63,7 +63,7 @@ impl Sizes {
 pub(crate) struct Way {
     /// Its path, or its paths where its packets are spread.
     pub path: Paths,
-    /// Ports and shares of its rate.
+    /// Ports and shares of its rate, where its packets are spread or it stands for many.
     pub hops: Vec<(u32, f64)>,
     /// Ports of all shortest paths, hop by hop, where its packets are spread.
     pub spread: Option<Vec<Vec<u32>>>,
@@ -73,6 +73,14 @@ pub(crate) struct Way {
     /// Rate of the slowest link, at its highest.
     pub slowest_bps: u64,
     pub stranded: bool,
+}
+
+impl Way {
+    /// Ports and shares of the rate.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, f64)> {
+        let alone = if self.hops.is_empty() { first_path(&self.path) } else { &[] };
+        alone.iter().map(|&port| (port, 1.0)).chain(self.hops.iter().copied())
+    }
 }
 
 pub(crate) struct QueuePair {

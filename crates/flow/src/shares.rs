@@ -45,6 +45,7 @@ impl Tolerance {
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     queue: u32,
+    port: u32,
     place: u32,
     weight: f64,
 }
@@ -63,13 +64,19 @@ struct Flow {
     back: Vec<(u32, f64)>,
     limit: f64,
     rate: f64,
+    /// The rate by which its ACKs count.
+    ack_rate: f64,
     active: bool,
     moved: bool,
 }
 
+/// A cache line: every change of a rate reads and writes those of its path.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Port {
     capacity: f64,
+    /// In load units, and a little more.
+    most: i64,
     /// Data that it carries, in load units.
     load: i64,
     /// ACKs that it carries now, and did when it was last solved.
@@ -82,6 +89,38 @@ struct Port {
     full: bool,
     touched: u8,
     dirty: bool,
+}
+
+const _: () = assert!(size_of::<Port>() <= 128);
+
+impl Port {
+    fn new(capacity: f64) -> Port {
+        Port { capacity, most: most(capacity), ..Port::default() }
+    }
+
+    /// Counts what it has sent, before its load changes.
+    fn settle(&mut self, now: u64) {
+        if self.since != now {
+            self.sent += (self.load + self.acks).max(0) as u128 * u128::from(now - self.since);
+            self.since = now;
+        }
+    }
+
+    /// It is looked at after its load changed, unless it has room for more in any case.
+    fn touch(&mut self, number: u32, how: u8, touched: &mut Vec<u32>) {
+        if !self.full && self.load + self.acks <= self.most {
+            return;
+        }
+        if self.touched == 0 {
+            touched.push(number);
+        }
+        self.touched |= how;
+    }
+}
+
+/// What a port of such a capacity may carry in load units, but for rounding.
+fn most(capacity: f64) -> i64 {
+    units(capacity * (1.0 + 1e-12))
 }
 
 /// A flow changed by more than the tolerance: a full port is solved.
@@ -136,7 +175,7 @@ impl Shares {
         groups.extend((!shared.is_empty()).then_some(shared));
         let queues = capacity_bps.len() * count;
         Shares {
-            ports: capacity_bps.iter().map(|&capacity| Port { capacity, ..Port::default() }).collect(),
+            ports: capacity_bps.iter().map(|&capacity| Port::new(capacity)).collect(),
             classes: count,
             groups,
             levels: vec![f64::INFINITY; queues],
@@ -162,7 +201,13 @@ impl Shares {
 
     /// Gives a flow, which is not active, its hops (ports and weights), and the ports of its ACKs with bits of ACKs there
     /// per bit of data.
-    pub fn set_flow(&mut self, flow: u32, class: u8, hops: &[(u32, f64)], back: impl IntoIterator<Item = (u32, f64)>) {
+    pub fn set_flow(
+        &mut self,
+        flow: u32,
+        class: u8,
+        hops: impl IntoIterator<Item = (u32, f64)>,
+        back: impl IntoIterator<Item = (u32, f64)>,
+    ) {
         if flow as usize >= self.flows.len() {
             self.flows.resize(flow as usize + 1, Flow::default());
         }
@@ -170,7 +215,7 @@ impl Shares {
         debug_assert!(!of.active, "an active flow keeps its path");
         let queue = |port: u32| port * self.classes as u32 + u32::from(class);
         of.hops.clear();
-        of.hops.extend(hops.iter().map(|&(port, weight)| Hop { queue: queue(port), place: 0, weight }));
+        of.hops.extend(hops.into_iter().map(|(port, weight)| Hop { queue: queue(port), port, place: 0, weight }));
         of.back.clear();
         of.back.extend(back);
     }
@@ -182,7 +227,7 @@ impl Shares {
         if of.active {
             self.take_what_is_free(flow);
             for hop in 0..self.flows[flow as usize].hops.len() {
-                self.touch(self.flows[flow as usize].hops[hop].queue / self.classes as u32, STRONG);
+                self.touch(self.flows[flow as usize].hops[hop].port, STRONG);
             }
         }
     }
@@ -194,11 +239,11 @@ impl Shares {
         }
         self.wide += usize::from(self.flows[flow as usize].hops.len() > WIDE);
         for hop in 0..self.flows[flow as usize].hops.len() {
-            let queue = self.flows[flow as usize].hops[hop].queue;
+            let Hop { queue, port, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             self.flows[flow as usize].hops[hop].place = members.len() as u32;
             members.push(Member { flow, hop: hop as u32 });
-            self.touch(queue / self.classes as u32, STRONG);
+            self.touch(port, STRONG);
         }
         self.take_what_is_free(flow);
     }
@@ -211,19 +256,20 @@ impl Shares {
         self.wide -= usize::from(self.flows[flow as usize].hops.len() > WIDE);
         self.set_rate(flow, 0.0, NONE);
         for hop in 0..self.flows[flow as usize].hops.len() {
-            let Hop { queue, place, .. } = self.flows[flow as usize].hops[hop];
+            let Hop { queue, port, place, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             members.swap_remove(place as usize);
             if let Some(&Member { flow, hop }) = members.get(place as usize) {
                 self.flows[flow as usize].hops[hop as usize].place = place;
             }
-            self.touch(queue / self.classes as u32, STRONG);
+            self.touch(port, STRONG);
         }
     }
 
     /// Sets what a port sends, in bit/s.
     pub fn set_capacity(&mut self, port: u32, capacity_bps: f64) {
-        self.ports[port as usize].capacity = capacity_bps;
+        let of = &mut self.ports[port as usize];
+        (of.capacity, of.most) = (capacity_bps, most(capacity_bps));
         self.make_dirty(port);
     }
 
@@ -305,11 +351,7 @@ impl Shares {
     }
 
     fn touch(&mut self, port: u32, how: u8) {
-        let touched = &mut self.ports[port as usize].touched;
-        if *touched == 0 {
-            self.touched.push(port);
-        }
-        *touched |= how;
+        self.ports[port as usize].touch(port, how, &mut self.touched);
     }
 
     /// Finds out which of the ports whose flows changed must be solved.
@@ -320,7 +362,7 @@ impl Shares {
             let port = &mut self.ports[number as usize];
             let how = std::mem::take(&mut port.touched);
             let acks_moved = (port.acks - port.acks_solved).abs() as f64 > tolerance * port.capacity * UNIT;
-            let over = |acks: i64| (port.load + acks) as f64 > port.capacity * UNIT * (1.0 + 1e-12);
+            let over = |acks: i64| port.load + acks > port.most;
             let must = (port.full && (how & STRONG != 0 || acks_moved))
                 || over(port.acks_solved.min(port.acks))
                 || (acks_moved && over(port.acks));
@@ -408,46 +450,42 @@ impl Shares {
     }
 
     fn set_rate(&mut self, number: u32, rate: f64, at: u32) {
-        let classes = self.classes as u32;
-        let flow = &mut self.flows[number as usize];
+        let Shares { flows, ports, tolerance, moved, touched, now, .. } = self;
+        let flow = &mut flows[number as usize];
         let (before, change) = (flow.rate, (rate - flow.rate).abs());
         if rate == before {
             return;
         }
-        let small = change <= self.tolerance.rate * before;
-        let full = |hop: &Hop| hop.queue / classes != at && self.ports[(hop.queue / classes) as usize].full;
+        let small = change <= tolerance.rate * before;
+        let full = |hop: &Hop| hop.port != at && ports[hop.port as usize].full;
         if small && rate > before && at != NONE && flow.hops.iter().any(full) {
             // So little is not worth solving full ports again.
             return;
         }
         flow.rate = rate;
         if !std::mem::replace(&mut flow.moved, true) {
-            self.moved.push(number);
+            moved.push(number);
         }
         let how = if small { WEAK } else { STRONG };
-        for hop in 0..self.flows[number as usize].hops.len() {
-            let Hop { queue, weight, .. } = self.flows[number as usize].hops[hop];
-            let port = queue / classes;
-            self.settle(port);
-            self.ports[port as usize].load += units(weight * rate) - units(weight * before);
+        for &Hop { port, weight, .. } in &flow.hops {
+            let of = &mut ports[port as usize];
+            of.settle(*now);
+            of.load += units(weight * rate) - units(weight * before);
             if port != at {
-                self.touch(port, how);
+                of.touch(port, how, touched);
             }
         }
-        for back in 0..self.flows[number as usize].back.len() {
-            let (port, ack_share) = self.flows[number as usize].back[back];
-            self.settle(port);
-            self.ports[port as usize].acks += units(ack_share * rate) - units(ack_share * before);
-            self.touch(port, WEAK);
+        // ACKs follow in steps: each is a small part of a port.
+        let acked = flow.ack_rate;
+        if rate != 0.0 && (rate - acked).abs() <= tolerance.rate * acked {
+            return;
         }
-    }
-
-    /// Counts what a port has sent, before its load changes.
-    fn settle(&mut self, port: u32) {
-        let port = &mut self.ports[port as usize];
-        if port.since != self.now {
-            port.sent += (port.load + port.acks).max(0) as u128 * u128::from(self.now - port.since);
-            port.since = self.now;
+        flow.ack_rate = rate;
+        for &(port, ack_share) in &flow.back {
+            let of = &mut ports[port as usize];
+            of.settle(*now);
+            of.acks += units(ack_share * rate) - units(ack_share * acked);
+            of.touch(port, WEAK, touched);
         }
     }
 
@@ -477,7 +515,7 @@ impl Shares {
             let own: Vec<u32> = flows.iter().filter(of_class).copied().collect();
             let demand = |flow: &u32| {
                 let Flow { hops, limit, .. } = &self.flows[*flow as usize];
-                let port = |hop: &Hop| (place[(hop.queue / self.classes as u32) as usize], hop.weight);
+                let port = |hop: &Hop| (place[hop.port as usize], hop.weight);
                 Demand { limit_bps: *limit, ports: hops.iter().map(port).collect() }
             };
             let demands: Vec<Demand> = own.iter().map(demand).collect();
@@ -513,8 +551,7 @@ impl Shares {
                         continue;
                     }
                     flows.push(member.flow);
-                    for hop in &self.flows[member.flow as usize].hops {
-                        let port = hop.queue / self.classes as u32;
+                    for &Hop { port, .. } in &self.flows[member.flow as usize].hops {
                         if !std::mem::replace(&mut seen[port as usize], true) {
                             ports.push(port);
                         }
@@ -534,7 +571,7 @@ impl Shares {
                 sums[hop.queue as usize / self.classes].0 += units(hop.weight * flow.rate);
             }
             for &(port, ack_share) in &flow.back {
-                sums[port as usize].1 += units(ack_share * flow.rate);
+                sums[port as usize].1 += units(ack_share * flow.ack_rate);
             }
         }
         for (number, (port, &(load, acks))) in self.ports.iter().zip(&sums).enumerate() {

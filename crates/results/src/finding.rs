@@ -129,8 +129,9 @@ fn job_times(run: &Summary) -> Vec<String> {
         let speed = speed.map_or_else(String::new, |(of, gb)| format!("; {} has {} GB/s busbw", of.name, brief(gb)));
         let settled = match (job.iteration_us, job.jct_half_width_us) {
             (Some(mean), Some(half)) => format!(
-                " (+- {}: {} of {} iterations were run, and the others are taken to last {} each)",
-                microseconds(half),
+                " ({}{} of {} iterations were run, and the others are taken to last {} each)",
+                // What rounds to nothing is no interval.
+                if half < us * 1e-6 { String::new() } else { format!("+- {}: ", microseconds(half)) },
                 thousands(job.iterations_run.into()),
                 thousands(job.iterations.into()),
                 microseconds(mean)

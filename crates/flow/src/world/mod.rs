@@ -291,13 +291,13 @@ impl FlowWorld {
         if flow.latency.0 == head.payload {
             return flow.latency.1;
         }
+        let serialised = (head.wire * 8e12 / flow.way.slowest_bps as f64).ceil() as i64;
         let (packets, last) = flow.sizes.packets(head.payload);
         let (plan, full) = (&*self.state.plan, flow.sizes.full());
         let ideal = match &flow.way.spread {
             Some(hops) => timing::ideal_over_all(plan, hops, packets, full, last),
             None => timing::ideal_delivery(plan, first_path(&flow.way.path), packets, full, last),
         };
-        let serialised = (head.wire * 8e12 / flow.way.slowest_bps as f64).ceil() as i64;
         let latency = ideal.ps() as i64 - serialised;
         self.flows[number].latency = (head.payload, latency);
         latency

@@ -12,6 +12,9 @@ use xoff_fabric::scheme::{FlowFacts, Transport};
 use xoff_fabric::timing::{self, Exchange};
 use xoff_fabric::traffic::FlowSpec;
 
+/// Hops of most paths, at most.
+const LONGEST_PATH: usize = 8;
+
 impl FlowWorld {
     pub(crate) fn start_flow(&mut self, source: u32, spec: FlowSpec) {
         let id = self.state.counters.flows_started as u32;
@@ -26,6 +29,10 @@ impl FlowWorld {
         let (sizes, transport) = self.sizes_of(&spec);
         let way = self.way_of(&spec, &key, &sizes, tells);
         let (ideal, base_rtt) = self.times_of(&spec, &way, &sizes);
+        let latency = spec.size_bytes.map_or((0, 0), |bytes| {
+            let serialised = (sizes.wire(bytes) as f64 * 8e12 / way.slowest_bps as f64).ceil() as i64;
+            (bytes, ideal.ps() as i64 - serialised)
+        });
         let (handle, stranded) = (spec.handle, way.stranded);
         let (size, offered) = (spec.size_bytes, spec.offered_bytes);
         let flow = QueuePair {
@@ -50,7 +57,7 @@ impl FlowWorld {
             updated: self.state.now.ps(),
             done: Totals::default(),
             short_of_packet: 0,
-            latency: (0, 0),
+            latency,
             together: None,
             spec,
         };
@@ -108,7 +115,7 @@ impl FlowWorld {
     pub(crate) fn way_of(&self, spec: &FlowSpec, key: &FlowKey, sizes: &Sizes, tells: bool) -> Way {
         let (plan, routes) = (&self.state.plan, &self.network.routes);
         let dead = |ports: &[u32]| ports.iter().any(|&port| self.network.convergence.is_dead(port / 2));
-        let (mut path, mut back) = (Vec::with_capacity(8), Vec::new());
+        let (mut path, mut back) = (Vec::with_capacity(LONGEST_PATH), Vec::with_capacity(LONGEST_PATH));
         let stranded = match &spec.path {
             Some(pinned) => {
                 path.extend_from_slice(pinned);
@@ -129,10 +136,11 @@ impl FlowWorld {
         }
         let spreads = plan.model.forwarding.is_per_packet() && spec.multipath && spec.path.is_none() && path.len() > 2;
         let (hops, spread) = match spreads && !stranded {
-            false => (path.iter().map(|&port| (port, 1.0)).collect(), None),
+            false => (Vec::new(), None),
             true => (self.shares_of_hops(spec), Some(routes.hops_between(spec.src, spec.dst))),
         };
-        let slowest = hops.iter().map(|&(port, _)| plan.fastest(port).rate.bps()).min().unwrap_or(1);
+        let all = path.iter().copied().filter(|_| hops.is_empty()).chain(hops.iter().map(|&(port, _)| port));
+        let slowest = all.map(|port| plan.fastest(port).rate.bps()).min().unwrap_or(1);
         let back_ps = plan.host(spec.dst).ack_delay.ps()
             + back.iter().map(|&port| plan.direction(port).delay.ps() + self.serialise(port, sizes.ack)).sum::<u64>();
         Way { path: Paths::One(path.into()), hops, spread, back, back_ps, slowest_bps: slowest, stranded }
@@ -204,7 +212,7 @@ impl FlowWorld {
         let every = self.acks_every(&flow.spec, flow.identity, flow.base_rtt, (&flow.way, &flow.sizes), transport);
         let share = f64::from(flow.sizes.ack) / (f64::from(flow.sizes.full()) * f64::from(every));
         let back = flow.way.back.iter().map(|&port| (port, share));
-        self.shares.set_flow(slot, flow.spec.class, &flow.way.hops, back);
+        self.shares.set_flow(slot, flow.spec.class, flow.way.shares(), back);
         let limit = self.limit_of(slot);
         self.shares.set_limit(slot, limit);
     }

@@ -125,7 +125,7 @@ impl FlowWorld {
         let flow = &mut self.flows[slot];
         let (hops, class) = (std::mem::take(&mut flow.way.hops), flow.spec.class);
         let acks = flow.together.as_mut().map(|of| std::mem::take(&mut of.acks)).unwrap_or_default();
-        self.shares.set_flow(slot, class, &hops, acks);
+        self.shares.set_flow(slot, class, hops, acks);
         let limit = self.limit_of(slot);
         self.shares.set_limit(slot, limit);
     }
@@ -216,7 +216,7 @@ impl FlowWorld {
         if way.stranded {
             return None;
         }
-        for &(port, weight) in &way.hops {
+        for (port, weight) in way.shares() {
             loads.add(port, share * weight);
         }
         let every = match plan.host(spec.dst).ack_every {

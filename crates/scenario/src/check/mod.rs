@@ -1,6 +1,7 @@
 //! What can be said of a scenario before it runs: `xoff check`.
 
 mod acks;
+pub mod cost;
 mod cycle;
 mod headroom;
 pub mod marking;
@@ -49,6 +50,9 @@ pub struct Report {
     /// Why a run has one partition, whatever the threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) one_part_because: Option<&'static str>,
+    /// What runs of both levels take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<cost::Cost>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -125,6 +129,7 @@ pub fn report(loaded: &Loaded) -> Report {
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
         one_part_because: loaded.indivisible(true),
+        cost: None,
         warnings: loaded
             .warnings
             .iter()

@@ -67,6 +67,9 @@ impl Report {
         if let Some(why) = self.one_part_because {
             writeln!(out, "one partition, one thread: {why}")?;
         }
+        if let Some(cost) = &self.cost {
+            writeln!(out, "{}", cost.text())?;
+        }
         for warning in &self.warnings {
             writeln!(out, "warning: {warning}")?;
         }
