@@ -55,14 +55,78 @@ struct Member {
     flow: u32,
     /// Index in the flow's hops.
     hop: u32,
+    /// Of that hop.
+    weight: f64,
+}
+
+/// The least level on the path of a flow, and the least of the other queues, with where they are: what a queue asks of
+/// its flows, without a look at their paths.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    level: f64,
+    next: f64,
+    queue: u32,
+    next_queue: u32,
+}
+
+impl Least {
+    const NONE: Least = Least { level: f64::INFINITY, next: f64::INFINITY, queue: NONE, next_queue: NONE };
+
+    fn of(hops: &[Hop], levels: &[f64]) -> Least {
+        let mut least = Least::NONE;
+        for hop in hops {
+            least.lower(hop.queue, levels[hop.queue as usize]);
+        }
+        least
+    }
+
+    fn lower(&mut self, queue: u32, level: f64) {
+        if level < self.level {
+            (self.next, self.next_queue) = (self.level, self.queue);
+            (self.level, self.queue) = (level, queue);
+        } else if level < self.next {
+            (self.next, self.next_queue) = (level, queue);
+        }
+    }
+
+    /// A queue of the path has another level. Returns whether that can only be known from all of them.
+    fn moved(&mut self, queue: u32, level: f64) -> bool {
+        if queue == self.queue {
+            self.level = level;
+            level > self.next
+        } else if queue != self.next_queue {
+            self.lower(queue, level);
+            false
+        } else if level < self.level {
+            (self.next, self.next_queue) = (self.level, self.queue);
+            (self.level, self.queue) = (level, queue);
+            false
+        } else {
+            let higher = level > self.next;
+            self.next = level;
+            higher
+        }
+    }
+
+    /// The least level but for one queue's.
+    fn but(&self, queue: u32) -> f64 {
+        if queue == self.queue { self.next } else { self.level }
+    }
+}
+
+impl Default for Least {
+    fn default() -> Least {
+        Least::NONE
+    }
 }
 
 #[derive(Clone, Debug, Default)]
 struct Flow {
+    limit: f64,
+    least: Least,
     hops: Vec<Hop>,
     /// Ports that its ACKs take, and bits of ACKs there per bit of data.
     back: Vec<(u32, f64)>,
-    limit: f64,
     rate: f64,
     /// The rate by which its ACKs count.
     ack_rate: f64,
@@ -74,8 +138,7 @@ struct Flow {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Port {
-    capacity: f64,
-    /// In load units, and a little more.
+    /// What it may carry in load units, but for rounding.
     most: i64,
     /// Data that it carries, in load units.
     load: i64,
@@ -91,11 +154,11 @@ struct Port {
     dirty: bool,
 }
 
-const _: () = assert!(size_of::<Port>() <= 128);
+const _: () = assert!(size_of::<Port>() == 64);
 
 impl Port {
     fn new(capacity: f64) -> Port {
-        Port { capacity, most: most(capacity), ..Port::default() }
+        Port { most: most(capacity), ..Port::default() }
     }
 
     /// Counts what it has sent, before its load changes.
@@ -134,6 +197,8 @@ type Group = Vec<(usize, f64)>;
 /// Rates of all flows.
 pub struct Shares {
     ports: Vec<Port>,
+    /// Bits per second, by port.
+    capacity: Vec<f64>,
     classes: usize,
     groups: Vec<Group>,
     /// Level and flows of each queue.
@@ -175,6 +240,7 @@ impl Shares {
         groups.extend((!shared.is_empty()).then_some(shared));
         let queues = capacity_bps.len() * count;
         Shares {
+            capacity: capacity_bps.to_vec(),
             ports: capacity_bps.iter().map(|&capacity| Port::new(capacity)).collect(),
             classes: count,
             groups,
@@ -239,10 +305,10 @@ impl Shares {
         }
         self.wide += usize::from(self.flows[flow as usize].hops.len() > WIDE);
         for hop in 0..self.flows[flow as usize].hops.len() {
-            let Hop { queue, port, .. } = self.flows[flow as usize].hops[hop];
+            let Hop { queue, port, weight, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             self.flows[flow as usize].hops[hop].place = members.len() as u32;
-            members.push(Member { flow, hop: hop as u32 });
+            members.push(Member { flow, hop: hop as u32, weight });
             self.touch(port, STRONG);
         }
         self.take_what_is_free(flow);
@@ -259,7 +325,7 @@ impl Shares {
             let Hop { queue, port, place, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             members.swap_remove(place as usize);
-            if let Some(&Member { flow, hop }) = members.get(place as usize) {
+            if let Some(&Member { flow, hop, .. }) = members.get(place as usize) {
                 self.flows[flow as usize].hops[hop as usize].place = place;
             }
             self.touch(port, STRONG);
@@ -268,8 +334,8 @@ impl Shares {
 
     /// Sets what a port sends, in bit/s.
     pub fn set_capacity(&mut self, port: u32, capacity_bps: f64) {
-        let of = &mut self.ports[port as usize];
-        (of.capacity, of.most) = (capacity_bps, most(capacity_bps));
+        self.capacity[port as usize] = capacity_bps;
+        self.ports[port as usize].most = most(capacity_bps);
         self.make_dirty(port);
     }
 
@@ -361,7 +427,8 @@ impl Shares {
             let tolerance = self.tolerance.acks;
             let port = &mut self.ports[number as usize];
             let how = std::mem::take(&mut port.touched);
-            let acks_moved = (port.acks - port.acks_solved).abs() as f64 > tolerance * port.capacity * UNIT;
+            let acks_moved =
+                (port.acks - port.acks_solved).abs() as f64 > tolerance * self.capacity[number as usize] * UNIT;
             let over = |acks: i64| port.load + acks > port.most;
             let must = (port.full && (how & STRONG != 0 || acks_moved))
                 || over(port.acks_solved.min(port.acks))
@@ -377,15 +444,25 @@ impl Shares {
         self.touched = touched;
     }
 
-    /// The least level of a flow's hops, but for one queue.
-    fn allowed(&self, flow: &Flow, but: u32) -> f64 {
-        let others = flow.hops.iter().filter(|hop| hop.queue != but);
-        others.fold(flow.limit, |least, hop| least.min(self.levels[hop.queue as usize]))
+    /// A flow begins, or has another limit: it gets what its path has left.
+    fn take_what_is_free(&mut self, flow: u32) {
+        let of = &mut self.flows[flow as usize];
+        of.least = Least::of(&of.hops, &self.levels);
+        let rate = of.limit.min(of.least.level);
+        self.set_rate(flow, rate, NONE);
     }
 
-    fn take_what_is_free(&mut self, flow: u32) {
-        let rate = self.allowed(&self.flows[flow as usize], NONE);
-        self.set_rate(flow, rate, NONE);
+    /// Sets the level of a queue, which its flows remember.
+    fn set_level(&mut self, queue: usize, level: f64) {
+        if std::mem::replace(&mut self.levels[queue], level) == level {
+            return;
+        }
+        for member in &self.members[queue] {
+            let flow = &mut self.flows[member.flow as usize];
+            if flow.least.moved(queue as u32, level) {
+                flow.least = Least::of(&flow.hops, &self.levels);
+            }
+        }
     }
 
     fn solve(&mut self, port: u32) {
@@ -393,7 +470,7 @@ impl Shares {
         let of = &mut self.ports[port as usize];
         of.dirty = false;
         of.acks_solved = of.acks;
-        let mut rest = (of.capacity - of.acks as f64 / UNIT).max(0.0);
+        let mut rest = (self.capacity[port as usize] - of.acks as f64 / UNIT).max(0.0);
         let mut full = false;
         for group in 0..self.groups.len() {
             if let [(class, _)] = self.groups[group][..] {
@@ -413,10 +490,10 @@ impl Shares {
         wants.clear();
         for member in &self.members[queue] {
             let flow = &self.flows[member.flow as usize];
-            wants.push((self.allowed(flow, queue as u32), flow.hops[member.hop as usize].weight));
+            wants.push((flow.limit.min(flow.least.but(queue as u32)), member.weight));
         }
         let level = level_of(&wants, rest, &mut self.sorted);
-        self.levels[queue] = level;
+        self.set_level(queue, level);
         let mut used = 0.0;
         for (place, &(want, weight)) in wants.iter().enumerate() {
             let rate = want.min(level);
@@ -433,7 +510,7 @@ impl Shares {
             let queue = port as usize * self.classes + class;
             let want = |member: &Member| {
                 let flow = &self.flows[member.flow as usize];
-                flow.hops[member.hop as usize].weight * self.allowed(flow, queue as u32)
+                member.weight * flow.limit.min(flow.least.but(queue as u32))
             };
             (self.members[queue].iter().map(want).sum::<f64>() / weight, weight)
         };
@@ -501,10 +578,8 @@ impl Shares {
             let of = &mut self.ports[port as usize];
             (of.acks_solved, of.dirty, of.full) = (of.acks, false, false);
         }
-        let rest = |port: &u32| {
-            let port = &self.ports[*port as usize];
-            (port.capacity - port.acks as f64 / UNIT).max(0.0)
-        };
+        let rest =
+            |port: &u32| (self.capacity[*port as usize] - self.ports[*port as usize].acks as f64 / UNIT).max(0.0);
         let mut rest: Vec<f64> = ports.iter().map(rest).collect();
         for group in 0..self.groups.len() {
             let class = self.groups[group][0].0;
@@ -530,6 +605,10 @@ impl Shares {
                 }
                 self.set_rate(flow, rate, NONE);
             }
+        }
+        for &flow in &flows {
+            let of = &mut self.flows[flow as usize];
+            of.least = Least::of(&of.hops, &self.levels);
         }
         // These ports are solved; only ACKs may call for more.
         for &port in &ports {
@@ -581,8 +660,9 @@ impl Shares {
                     port.load, port.acks
                 ));
             }
-            if port.load as f64 > port.capacity * UNIT * (1.0 + 1e-9) {
-                return Err(format!("port {number} sends {} of {} bit/s", port.load as f64 / UNIT, port.capacity));
+            let capacity = self.capacity[number];
+            if port.load as f64 > capacity * UNIT * (1.0 + 1e-9) {
+                return Err(format!("port {number} sends {} of {capacity} bit/s", port.load as f64 / UNIT));
             }
         }
         Ok(())

@@ -36,7 +36,8 @@ use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
 use xoff_fabric::plan::{
-    AckPath, Classes, Dialect, FaultKind, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
+    AckPath, Classes, Dialect, FaultKind, Fidelity, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery,
+    Ties,
 };
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
@@ -134,6 +135,11 @@ impl Loaded {
         }
         let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
+    }
+
+    /// Whether flows have fair rates, in place of packets.
+    pub fn is_at_flow_level(&self) -> bool {
+        self.plan.run.fidelity == Fidelity::Flow
     }
 
     /// The word for how packets find their paths: `ecmp` and so on.

@@ -27,7 +27,9 @@ pub const LONG_S: f64 = 600.0;
 pub struct Cost {
     /// Transmissions of packets and ACKs over links; none if what is sent is not known before.
     pub packet_hops: Option<f64>,
+    /// Seconds at packet level.
     pub packet_level_s: Option<f64>,
+    /// Seconds at flow level.
     pub flow_level_s: Option<f64>,
     /// Why there is no run at flow level.
     pub flow_level_refused: Option<String>,
