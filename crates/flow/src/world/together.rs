@@ -22,6 +22,9 @@ pub(crate) struct Together {
     shares: f64,
 }
 
+/// Kinds of paths that are remembered, at most.
+const MOST_KINDS: usize = 64;
+
 /// Ports and what they carry, summed up port by port.
 #[derive(Default)]
 struct Loads {
@@ -253,7 +256,9 @@ impl FlowWorld {
         };
         let back_ps = if flow.acknowledged { way.back_ps as f64 } else { 0.0 };
         let idle = Idle { slowest_bps, back_ps, slices: flow.parts.iter().map(slice).collect() };
-        kinds.push((kind, idle.clone()));
+        if kinds.len() < MOST_KINDS {
+            kinds.push((kind, idle.clone()));
+        }
         Some(idle)
     }
 
