@@ -168,7 +168,6 @@ pub fn drive(
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
     let imbalance = world.check_conservation().err();
-    let macro_flow_bytes = world.macro_flow_bytes();
     // Reports of all ports take as much room as packets did.
     world.forget_packets();
     let end = RunEnd {
@@ -184,8 +183,8 @@ pub fn drive(
         windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance,
-        macro_flow_bytes,
-        settled: Vec::new(),
+        macro_flow_bytes: world.macro_flow_bytes(),
+        settled: jobs.settled(),
         failure: world.failure.clone(),
         storms: world.storm_records(),
         dead_links: world.dead_links(),
@@ -197,7 +196,7 @@ pub fn drive(
     // Sources that go write down what was begun and is not over.
     drop(world);
     jobs.hand_on(sink)?;
-    Ok(RunEnd { settled: jobs.settled(), ..end })
+    Ok(end)
 }
 
 /// What the jobs of a scenario did and is not handed on yet.

@@ -153,6 +153,27 @@ impl Loaded {
     }
 }
 
+/// What some settings ask of others.
+fn check_rules(
+    root: &Table,
+    plan: &Plan,
+    schemes: &[NamedScheme],
+    (formats, frame_bytes): (&[[Format; 2]], u32),
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<()> {
+    if let Random::Shared { .. } = plan.model.random {
+        check_shared_random(root, plan, schemes, warnings)?;
+    }
+    check_one_sequence(root, plan, schemes)?;
+    resolution::check(plan, formats, &root.place_within("model", "time_resolution"), warnings)?;
+    budget::check(plan, frame_bytes, &root.place_within("switch", "buffer"), warnings)?;
+    budget::check_pauses(plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
+    if let Some(why) = out_of_place(plan, schemes) {
+        warnings.push(root.place_within("scheme", "name").error(why));
+    }
+    Ok(())
+}
+
 fn out_of_place(plan: &Plan, schemes: &[NamedScheme]) -> Option<String> {
     let spec = schemes.first()?.values.spec();
     let one_domain = plan.nodes.iter().all(|node| node.domain == plan.nodes[0].domain);
@@ -391,16 +412,7 @@ impl Scenario {
         recovery::check(root, &plan, &formats, &schemes)?;
         routing::check(root, &plan, (routing.mode, routing.spreading), &schemes, &formats, &mut warnings)?;
         fidelity::check(root, &plan, &schemes, (routing.mode, &captures, &traffic), &mut warnings)?;
-        if let Random::Shared { .. } = plan.model.random {
-            check_shared_random(root, &plan, &schemes, &mut warnings)?;
-        }
-        check_one_sequence(root, &plan, &schemes)?;
-        resolution::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
-        budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
-        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
-        if let Some(why) = out_of_place(&plan, &schemes) {
-            warnings.push(root.place_within("scheme", "name").error(why));
-        }
+        check_rules(root, &plan, &schemes, (&formats, frame_bytes), &mut warnings)?;
         let measures = root.tables("measure")?;
         root.check_finished()?;
         let loaded = Loaded {
