@@ -54,7 +54,7 @@ impl Sweeper<'_> {
         let first = self.sweep.scenario.load(&self.points[chosen[0] * seeds].options)?;
         if !first.is_at_flow_level() {
             let error = Diagnostic::new("--verify compares a sweep at flow level with packet level".to_owned());
-            return Err(error.label("this sweep is at packet level; add --fidelity flow").into());
+            return Err(vec![error.label("this sweep is at packet level; add --fidelity flow")].into());
         }
         let job = |point| PointJob {
             scenario: &self.sweep.scenario,
