@@ -6,7 +6,7 @@
 //! serialisation and latency, on a ring in the mean of all connections. The first part is what the macro-flow sends
 //! at its rate, which `A` limits; the second is its latency.
 
-use xoff_fabric::traffic::{MacroPart, Pace};
+use xoff_fabric::traffic::{MacroFlow, MacroPart, Pace};
 
 /// Connections of a macro-flow as its messages find them, for slices of one length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +34,16 @@ pub(crate) struct Whole {
     pub limit_bps: f64,
     /// From the end of sending to delivery.
     pub latency_ps: u64,
+}
+
+/// What a queue pair that stands for many has of its own.
+pub(crate) struct Together {
+    pub flow: Box<MacroFlow>,
+    pub whole: Whole,
+    /// Ports of ACKs, and bits of ACKs there per bit of data.
+    pub acks: Vec<(u32, f64)>,
+    /// Sum of the shares of all connections.
+    pub shares: f64,
 }
 
 /// Puts the parts of a macro-flow together.

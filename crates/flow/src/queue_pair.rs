@@ -1,6 +1,6 @@
 //! A flow: its identity, its path, and the messages that it has still to send.
 
-use crate::world::{Together, first_path};
+use crate::macro_flow::Together;
 use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::Paths;
@@ -73,6 +73,11 @@ pub(crate) struct Way {
     /// Rate of the slowest link, at its highest.
     pub slowest_bps: u64,
     pub stranded: bool,
+}
+
+/// The path by which latencies count.
+pub(crate) fn first_path(paths: &Paths) -> &[u32] {
+    paths.iter().next().unwrap_or_default()
 }
 
 impl Way {

@@ -1,8 +1,9 @@
 //! A graph made ready to run many times: small operations, and for each those that need it.
 
 use crate::collective::RingProgram;
-use crate::dag::{Activity, Dag, Lane, Op, OpId, Placed, Resource, Work, successors};
+use crate::dag::{Activity, Dag, Op, OpId, Placed, Resource, Work, successors};
 use crate::macro_flow::MacroFlow;
+pub use crate::terms::Pair;
 use std::collections::HashMap;
 use xoff_engine::Span;
 
@@ -35,14 +36,6 @@ pub struct Compiled {
     items: u64,
     /// Different resources that ranks have.
     resources: u16,
-}
-
-/// Messages of two ranks that stay in order.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Pair {
-    pub from: u32,
-    pub to: u32,
-    pub lane: Lane,
 }
 
 /// A collective that makes its messages when they are due.

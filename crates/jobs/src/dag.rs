@@ -1,9 +1,8 @@
 //! What a job does once: operations of ranks, and which of them need others to be over.
 
 use crate::collective::RingProgram;
-pub use crate::compiled::Pair;
 use crate::macro_flow::MacroFlow;
-pub use crate::terms::{Collective, Lane, OpId, Via};
+pub use crate::terms::{Collective, Lane, OpId, Pair, Via};
 use std::collections::HashMap;
 use std::fmt;
 use xoff_engine::Span;

@@ -1,7 +1,7 @@
 //! Macro-flows: all connections of a channel, or of a phase, as one operation, for networks in which they have one rate.
 //! Their messages are numbers, not operations.
 
-use crate::dag::Pair;
+use crate::terms::Pair;
 
 /// Connections that send together and end together.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,7 +5,6 @@ use super::diagnostic::Diagnostic;
 use super::dictionary::words::{self, Mode};
 use super::reader::{Result, Table};
 use super::schemes::NamedScheme;
-use crate::Loaded;
 use crate::traffic::TrafficPlan;
 use xoff_catalogue::param::FlowForm;
 use xoff_engine::TimeResolution;
@@ -43,12 +42,12 @@ fn warn_of_range(root: &Table, schemes: &[NamedScheme], warnings: &mut Vec<Diagn
 }
 
 /// What is known of the error of a loaded scenario at flow level; nothing of traffic that is no job.
-pub(crate) fn range(loaded: &Loaded) -> Option<String> {
-    if loaded.traffic.iter().any(|traffic| traffic.job().is_none()) {
+pub(crate) fn range(traffic: &[TrafficPlan], schemes: &[NamedScheme]) -> Option<String> {
+    if traffic.iter().any(|traffic| traffic.job().is_none()) {
         return None;
     }
     let name = |scheme: &NamedScheme| scheme.values.spec().name;
-    let out = loaded.schemes.iter().find_map(|scheme| OUT_OF_RANGE.iter().find(|(known, _)| *known == name(scheme)));
+    let out = schemes.iter().find_map(|scheme| OUT_OF_RANGE.iter().find(|(known, _)| *known == name(scheme)));
     Some(match out {
         Some((scheme, error)) => format!("out of range ({scheme}: {error} % in the time of a skewed all-to-all)"),
         None => "in range (job times within 3 % of packet level for 64 GPUs)".to_owned(),

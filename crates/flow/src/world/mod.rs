@@ -10,13 +10,12 @@ mod together;
 
 use crate::completions::Completions;
 use crate::event::{Event, Events, Kind};
-use crate::queue_pair::{Leaving, Message, QueuePair};
+use crate::queue_pair::{Leaving, Message, QueuePair, first_path};
 use crate::shares::{Shares, Tolerance};
 use probe::Probes;
 use sources::SourceState;
 use std::cmp::Reverse;
 use std::sync::Arc;
-pub(crate) use together::Together;
 use xoff_engine::{BitRate, Slab, Span, Time};
 use xoff_fabric::extent;
 use xoff_fabric::plan::Plan;
@@ -392,9 +391,4 @@ impl FlowWorld {
     pub(crate) fn is_idle(&self) -> bool {
         self.state.plan.run.stop_when_idle && self.sources.iter().all(SourceState::is_idle)
     }
-}
-
-/// The path by which latencies count.
-pub(crate) fn first_path(paths: &xoff_fabric::record::Paths) -> &[u32] {
-    paths.iter().next().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! How a flow begins and ends: its number, its packets, its path.
 
-use crate::queue_pair::{Message, QueuePair, Sizes, Totals, Way};
-use crate::world::{FlowWorld, first_path};
+use crate::queue_pair::{Message, QueuePair, Sizes, Totals, Way, first_path};
+use crate::world::FlowWorld;
 use std::collections::VecDeque;
 use xoff_engine::{BitRate, LinkRate, Span};
 use xoff_fabric::ack_rule::AckRule;

@@ -1,7 +1,7 @@
 //! Macro-flows in the world: one queue pair that stands for many.
 
-use crate::macro_flow::{Slices, Whole, whole};
-use crate::queue_pair::{Message, QueuePair, Totals, Way};
+use crate::macro_flow::{Slices, Together, whole};
+use crate::queue_pair::{Message, QueuePair, Totals, Way, first_path};
 use crate::world::FlowWorld;
 use std::collections::VecDeque;
 use xoff_engine::{BitRate, Span};
@@ -11,16 +11,6 @@ use xoff_fabric::record::Paths;
 use xoff_fabric::route::FlowKey;
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Edge, FlowSpec, MacroFlow, Pace};
-
-/// What a queue pair that stands for many has of its own.
-pub(crate) struct Together {
-    pub flow: Box<MacroFlow>,
-    pub whole: Whole,
-    /// Ports of ACKs, and bits of ACKs there per bit of data.
-    pub acks: Vec<(u32, f64)>,
-    /// Sum of the shares of all connections.
-    shares: f64,
-}
 
 /// Kinds of paths that are remembered, at most.
 const MOST_KINDS: usize = 64;
@@ -233,7 +223,7 @@ impl FlowWorld {
         for &port in &way.back {
             acks.add(port, share * ack_share);
         }
-        let path = crate::world::first_path(&way.path);
+        let path = first_path(&way.path);
         let kind = Kind {
             links: path.iter().map(|&port| (plan.fastest(port).rate.bps(), plan.direction(port).delay.ps())).collect(),
             back_ps: way.back_ps,

@@ -4,7 +4,6 @@
 //! goes to another rail is first passed inside the server to the rank that owns the receiver's NIC.
 
 use super::layer::{Connection, Layer, Piece};
-use super::macros::pieces;
 use super::options::{Chunk, Options, Servers, Skew, share_bytes, shares};
 use super::size::{Sends, each};
 use super::visits::{Task, Visit};
@@ -64,7 +63,7 @@ pub(super) fn macro_flows(layer: &Layer, task: &Task) -> Result<Vec<Vec<MacroFlo
         let met = || rounds.iter().flat_map(|round| (0..n).map(|from| (from, round.peer(from))));
         let most = met().filter(|(from, to)| from != to).map(|(from, to)| pairs.part(from, to).1).max().unwrap_or(0);
         let chunk = chunk(options, Via::Nic(0), share_bytes(most, channels.into()));
-        let parts = pieces(chunk, share_bytes(most, channels.into()).min(most), options.window(OUTSTANDING));
+        let parts = chunk.parts(share_bytes(most, channels.into()).min(most), options.window(OUTSTANDING));
         let mut ways: [Vec<Edge>; 2] = Default::default();
         for (from, to) in met().filter(|(from, to)| from != to) {
             let (_, bytes) = pairs.part(from, to);

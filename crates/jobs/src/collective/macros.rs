@@ -5,7 +5,7 @@ use super::all_to_all;
 use super::halving_doubling::halves;
 use super::hierarchical;
 use super::layer::Layer;
-use super::options::{Chunk, Options};
+use super::options::Options;
 use super::ring::Ring;
 use super::tree::{self, Tree};
 use super::visits::{Task, ring, usual_channels};
@@ -97,7 +97,7 @@ fn of_trees(layer: &Layer, task: &Task) -> Result<Phase, String> {
         let tree = Tree::new(layer, visits, channel >= half, channel % half, channel);
         let (hops, path) = tree.hops();
         let edges = layer.edges(hops.into_iter(), channel);
-        MacroFlow { edges, parts: pieces(chunk, bytes, options.window(tree::OUTSTANDING)), pace: Pace::Path(path) }
+        MacroFlow { edges, parts: chunk.parts(bytes, options.window(tree::OUTSTANDING)), pace: Pace::Path(path) }
     };
     let parts = super::options::shares(bytes, u64::from(channels));
     Ok((0..).zip(parts.into_iter().map(|(_, bytes)| bytes)).map(flow).collect())
@@ -111,7 +111,7 @@ fn of_chains(layer: &Layer, task: &Task) -> Result<Phase, String> {
     let flow = |(channel, bytes): (u16, u64)| {
         let hops = chain::hops(&ring(visits, channel), options.root as usize, what == Collective::Reduce);
         let path = (0..hops.len() as u32).collect();
-        let parts = pieces(chunk, bytes, options.window(chain::OUTSTANDING));
+        let parts = chunk.parts(bytes, options.window(chain::OUTSTANDING));
         MacroFlow { edges: layer.edges(hops.into_iter(), channel), parts, pace: Pace::Path(path) }
     };
     let parts = super::options::shares(bytes, u64::from(channels));
@@ -176,19 +176,6 @@ fn of_exchanges(layer: &Layer, task: &Task) -> Vec<Phase> {
     phases.push(exchange((core..n).map(|extra| (extra - core, extra)).collect(), bytes));
     phases.retain(|phase| !phase.is_empty());
     phases
-}
-
-/// Chunk after chunk, each in one message: whole ones, and the last.
-pub(super) fn pieces(chunk: Chunk, bytes: u64, window: usize) -> Vec<Chunks> {
-    let part = |(chunks, chunk_bytes): (u64, u64)| Chunks {
-        times: 1,
-        chunks,
-        chunk_bytes,
-        slice_bytes: chunk.slice_of(chunk_bytes.max(1)).min(chunk_bytes),
-        depth: window as u32,
-    };
-    let parts = [(bytes / chunk.bytes, chunk.bytes), (1, bytes % chunk.bytes)];
-    parts.into_iter().filter(|(chunks, bytes)| chunks * bytes > 0).map(part).collect()
 }
 
 impl Layer<'_> {

@@ -51,7 +51,7 @@ impl Cost {
             packet_level_s: packet_hops.map(|hops| (hops * HOP_US + messages * MESSAGE_US) / 1e6),
             flow_level_s: at_flow_level.and_then(flow_level_s),
             flow_level_refused: refused,
-            flow_level_range: at_flow_level.and_then(fidelity::range),
+            flow_level_range: at_flow_level.and_then(|loaded| fidelity::range(&loaded.traffic, &loaded.schemes)),
         }
     }
 
