@@ -158,9 +158,7 @@ pub fn drive(
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
     drain(&mut *world, sink)?;
-    if let Some(activity) = world.take_activity() {
-        sink.activity(&activity)?;
-    }
+    world.take_activity().map_or(Ok(()), |activity| sink.activity(&activity))?;
     if world.plan.run.record_flow_links {
         sink.flow_links(&world.flow_links())?;
     }
