@@ -36,7 +36,7 @@ pub(crate) struct Whole {
     pub latency_ps: u64,
 }
 
-/// What a queue pair that stands for many has of its own.
+/// State of a macro-flow besides that of its queue pair.
 pub(crate) struct Together {
     pub flow: Box<MacroFlow>,
     pub whole: Whole,

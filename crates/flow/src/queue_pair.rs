@@ -63,7 +63,7 @@ impl Sizes {
 pub(crate) struct Way {
     /// Its path, or its paths where its packets are spread.
     pub path: Paths,
-    /// Ports and shares of its rate, where its packets are spread or it stands for many.
+    /// Ports and shares of its rate, where its packets are spread or it is a macro-flow.
     pub hops: Vec<(u32, f64)>,
     /// Ports of all shortest paths, hop by hop, where its packets are spread.
     pub spread: Option<Vec<Vec<u32>>>,
@@ -118,7 +118,7 @@ pub(crate) struct QueuePair {
     pub short_of_packet: u64,
     /// Latency of messages of one size.
     pub latency: (u64, i64),
-    /// It stands for many.
+    /// Only of a macro-flow.
     pub together: Option<Box<Together>>,
 }
 

@@ -55,7 +55,7 @@ struct Member {
     flow: u32,
     /// Index in the flow's hops.
     hop: u32,
-    /// Of that hop.
+    /// Weight of that hop.
     weight: f64,
 }
 
@@ -169,7 +169,7 @@ impl Port {
         }
     }
 
-    /// It is looked at after its load changed, unless it has room for more in any case.
+    /// Notes the port after its load changed, unless it has room for more in any case.
     fn touch(&mut self, number: u32, how: u8, touched: &mut Vec<u32>) {
         if !self.full && self.load + self.acks <= self.most {
             return;

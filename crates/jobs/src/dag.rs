@@ -26,7 +26,7 @@ pub struct Dag {
     pub names: Vec<String>,
     /// Collectives whose messages are not among the operations, in their order.
     pub(crate) programs: Vec<Placed>,
-    /// By the numbers that [`Work::Macro`] has.
+    /// Macro-flows: [`Work::Macro`] counts in them.
     pub macro_flows: Vec<MacroFlow>,
 }
 

@@ -14,7 +14,7 @@ use xoff_scenario::Diagnostic;
 pub struct Verified {
     /// `hpcc, load 0.5, seed 3`.
     pub point: String,
-    /// By measure: at flow level, and at packet level.
+    /// Values at flow level and at packet level, by measure.
     pub values: Vec<(Option<f64>, Option<f64>)>,
 }
 
@@ -29,7 +29,7 @@ pub struct Verification {
 /// Keys that only one of the levels has, or that say which it is.
 const LEVEL_KEYS: [&str; 3] = ["run.fidelity", "run.out_of_range", "run.collectives"];
 
-/// The same point at packet level.
+/// Copies a point, at packet level.
 fn at_packet_level(point: &Point) -> Point {
     let mut point = point.clone();
     let of_level = |set: &String| LEVEL_KEYS.iter().any(|key| set.split('=').next() == Some(key));

@@ -275,7 +275,7 @@ impl FlowWorld {
         let now = self.state.now;
         self.account_partly(slot);
         match &self.flows[slot].together {
-            // What it stands for has no records.
+            // Connections of a macro-flow have no records.
             Some(together) => self.state.counters.flows_completed += together.flow.edges.len() as u64,
             None => {
                 let record = self.record(slot);

@@ -1,4 +1,4 @@
-//! Macro-flows in the world: one queue pair that stands for many.
+//! Macro-flows in the world: one queue pair for many connections.
 
 use crate::macro_flow::{Slices, Together, whole};
 use crate::queue_pair::{Message, QueuePair, Totals, Way, first_path};

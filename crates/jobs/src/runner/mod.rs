@@ -267,7 +267,7 @@ impl Runner {
         Message::new(id, self.flights.all[id as usize], &self.job.dag)
     }
 
-    /// Iterations that are over, for all ranks.
+    /// Iterations that all ranks have ended.
     pub fn iterations_over(&self) -> u32 {
         self.oldest
     }

@@ -25,7 +25,7 @@ contract! {
         pub end_us: Option<f64>,
         /// Job completion time: from start to end.
         pub jct_us: Option<f64>,
-        /// By how much the iterations that were not run may move that, where it settled.
+        /// Half-width that the iterations that were not run give that, where it settled.
         pub jct_half_width_us: Option<f64>,
         /// Mean over the ranks of the time in which each computed.
         pub compute_us: f64,

@@ -19,7 +19,7 @@ const CONNECTION_US: f64 = 3.0;
 const LONGEST_PATH: f64 = 8.0;
 /// Pairs of hosts whose paths are counted.
 const PAIRS: u64 = 64;
-/// A run at packet level of more seconds than this is told how it would go at flow level.
+/// From so many seconds at packet level on the program shows the command for flow level.
 pub const LONG_S: f64 = 600.0;
 
 /// What both levels take of one core. Good for a choice between them, within a factor of two or three.
@@ -38,7 +38,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of a scenario as it is at packet level and at flow level, or why it is not.
+    /// Costs of a scenario as loaded at packet level and at flow level, or why it is refused there.
     pub fn of(packet: &Loaded, flow: Result<&Loaded, String>) -> Cost {
         let packet_hops = packet_hops(packet);
         let messages: f64 = jobs(packet).map(|(messages, iterations, _)| messages * iterations).sum();

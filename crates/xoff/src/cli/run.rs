@@ -95,7 +95,7 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     conclude(&outcome, &args.show)
 }
 
-/// A long run at packet level is told how long it may be, and what flow level would take.
+/// Says of a long run at packet level how long it may take, and what flow level would take.
 fn tell_of_flow_level(scenario: &Scenario, loaded: &Loaded, options: &Options, args: &RunArgs) {
     if loaded.plan.run.fidelity == Fidelity::Flow || !Cost::may_be_long(loaded) {
         return;

@@ -20,7 +20,7 @@ pub struct Settling {
 }
 
 impl Settling {
-    /// Of a job that starts at `start`. It counts among those that must agree.
+    /// The state of a job that starts at `start`. It counts among those that must agree.
     pub fn new(job: u32, rule: Rule, log: &Arc<Mutex<JobLog>>, start: Time) -> Settling {
         if let Ok(mut log) = log.lock() {
             log.waiting += 1;

@@ -21,7 +21,7 @@ const LARGEST_BUFFER: u64 = 1 << 40;
 /// At flow level, ranks from which on collectives are macro-flows.
 const MACRO_RANKS: u64 = 512;
 
-/// How collectives of a job of so many ranks are carried out, if nothing speaks against it.
+/// How collectives of a job of so many ranks are carried out, unless something excludes it.
 fn form(scope: &Scope<'_>, ranks: u64) -> Form {
     let run = &scope.ctx.plan.run;
     let together = match run.collectives {
