@@ -20,6 +20,7 @@ pub mod rng;
 pub mod shared_random;
 pub mod slab;
 mod sorting;
+pub mod student;
 pub mod table;
 mod ties;
 pub mod units;

@@ -16,6 +16,7 @@
 mod completions;
 mod event;
 pub mod filling;
+mod macro_flow;
 mod queue_pair;
 pub mod shares;
 pub mod world;

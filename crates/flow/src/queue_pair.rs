@@ -1,5 +1,6 @@
 //! A flow: its identity, its path, and the messages that it has still to send.
 
+use crate::macro_flow::Together;
 use std::collections::VecDeque;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::Paths;
@@ -62,7 +63,7 @@ impl Sizes {
 pub(crate) struct Way {
     /// Its path, or its paths where its packets are spread.
     pub path: Paths,
-    /// Ports and shares of its rate.
+    /// Ports and shares of its rate, where its packets are spread or it is a macro-flow.
     pub hops: Vec<(u32, f64)>,
     /// Ports of all shortest paths, hop by hop, where its packets are spread.
     pub spread: Option<Vec<Vec<u32>>>,
@@ -72,6 +73,19 @@ pub(crate) struct Way {
     /// Rate of the slowest link, at its highest.
     pub slowest_bps: u64,
     pub stranded: bool,
+}
+
+/// The path by which latencies count.
+pub(crate) fn first_path(paths: &Paths) -> &[u32] {
+    paths.iter().next().unwrap_or_default()
+}
+
+impl Way {
+    /// Ports and shares of the rate.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, f64)> {
+        let alone = if self.hops.is_empty() { first_path(&self.path) } else { &[] };
+        alone.iter().map(|&port| (port, 1.0)).chain(self.hops.iter().copied())
+    }
 }
 
 pub(crate) struct QueuePair {
@@ -104,6 +118,8 @@ pub(crate) struct QueuePair {
     pub short_of_packet: u64,
     /// Latency of messages of one size.
     pub latency: (u64, i64),
+    /// Only of a macro-flow.
+    pub together: Option<Box<Together>>,
 }
 
 /// What a flow has done.
@@ -138,6 +154,11 @@ impl QueuePair {
     /// Payload that has been delivered by `now` of messages that are not delivered as a whole, in whole packets.
     pub(crate) fn partly_delivered(&self, now: u64) -> u64 {
         let whole = |wire: f64| (wire.max(0.0) / f64::from(self.sizes.full())) as u64 * u64::from(self.sizes.mtu);
+        if self.together.is_some() {
+            let under_way: u64 = self.leaving.iter().map(|of| of.payload).sum();
+            let part = |head: Message| (self.head_sent(now) / head.wire * head.payload as f64) as u64;
+            return under_way + self.head.map_or(0, part);
+        }
         let slowest = self.way.slowest_bps as f64;
         let leaving = |of: &Leaving| {
             let missing = (of.delivered_at.saturating_sub(now)) as f64 * slowest / 8e12;

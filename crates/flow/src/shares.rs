@@ -22,6 +22,9 @@ const SOLVES: usize = 2_048;
 /// How often an update may fill progressively: ACKs follow data, and data the ACKs.
 const FILLINGS: usize = 16;
 
+/// A flow over more hops than this makes an update fill progressively at once: every port of it would look at all others.
+const WIDE: usize = 64;
+
 /// Changes of rates that are not passed on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
@@ -42,6 +45,7 @@ impl Tolerance {
 #[derive(Clone, Copy, Debug)]
 struct Hop {
     queue: u32,
+    port: u32,
     place: u32,
     weight: f64,
 }
@@ -51,24 +55,91 @@ struct Member {
     flow: u32,
     /// Index in the flow's hops.
     hop: u32,
+    /// Weight of that hop.
+    weight: f64,
+}
+
+/// The least level on the path of a flow, and the least of the other queues, with where they are: what a queue asks of
+/// its flows, without a look at their paths.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    level: f64,
+    next: f64,
+    queue: u32,
+    next_queue: u32,
+}
+
+impl Least {
+    const NONE: Least = Least { level: f64::INFINITY, next: f64::INFINITY, queue: NONE, next_queue: NONE };
+
+    fn of(hops: &[Hop], levels: &[f64]) -> Least {
+        let mut least = Least::NONE;
+        for hop in hops {
+            least.lower(hop.queue, levels[hop.queue as usize]);
+        }
+        least
+    }
+
+    fn lower(&mut self, queue: u32, level: f64) {
+        if level < self.level {
+            (self.next, self.next_queue) = (self.level, self.queue);
+            (self.level, self.queue) = (level, queue);
+        } else if level < self.next {
+            (self.next, self.next_queue) = (level, queue);
+        }
+    }
+
+    /// A queue of the path has another level. Returns whether that can only be known from all of them.
+    fn moved(&mut self, queue: u32, level: f64) -> bool {
+        if queue == self.queue {
+            self.level = level;
+            level > self.next
+        } else if queue != self.next_queue {
+            self.lower(queue, level);
+            false
+        } else if level < self.level {
+            (self.next, self.next_queue) = (self.level, self.queue);
+            (self.level, self.queue) = (level, queue);
+            false
+        } else {
+            let higher = level > self.next;
+            self.next = level;
+            higher
+        }
+    }
+
+    /// The least level but for one queue's.
+    fn but(&self, queue: u32) -> f64 {
+        if queue == self.queue { self.next } else { self.level }
+    }
+}
+
+impl Default for Least {
+    fn default() -> Least {
+        Least::NONE
+    }
 }
 
 #[derive(Clone, Debug, Default)]
 struct Flow {
-    hops: Vec<Hop>,
-    /// Ports that its ACKs take.
-    back: Vec<u32>,
     limit: f64,
+    least: Least,
+    hops: Vec<Hop>,
+    /// Ports that its ACKs take, and bits of ACKs there per bit of data.
+    back: Vec<(u32, f64)>,
     rate: f64,
-    /// Bits of ACKs per bit of data.
-    ack_share: f64,
+    /// The rate by which its ACKs count.
+    ack_rate: f64,
     active: bool,
     moved: bool,
 }
 
+/// A cache line: every change of a rate reads and writes those of its path.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Port {
-    capacity: f64,
+    /// What it may carry in load units, but for rounding.
+    most: i64,
     /// Data that it carries, in load units.
     load: i64,
     /// ACKs that it carries now, and did when it was last solved.
@@ -83,6 +154,38 @@ struct Port {
     dirty: bool,
 }
 
+const _: () = assert!(size_of::<Port>() == 64);
+
+impl Port {
+    fn new(capacity: f64) -> Port {
+        Port { most: most(capacity), ..Port::default() }
+    }
+
+    /// Counts what it has sent, before its load changes.
+    fn settle(&mut self, now: u64) {
+        if self.since != now {
+            self.sent += (self.load + self.acks).max(0) as u128 * u128::from(now - self.since);
+            self.since = now;
+        }
+    }
+
+    /// Notes the port after its load changed, unless it has room for more in any case.
+    fn touch(&mut self, number: u32, how: u8, touched: &mut Vec<u32>) {
+        if !self.full && self.load + self.acks <= self.most {
+            return;
+        }
+        if self.touched == 0 {
+            touched.push(number);
+        }
+        self.touched |= how;
+    }
+}
+
+/// What a port of such a capacity may carry in load units, but for rounding.
+fn most(capacity: f64) -> i64 {
+    units(capacity * (1.0 + 1e-12))
+}
+
 /// A flow changed by more than the tolerance: a full port is solved.
 const STRONG: u8 = 2;
 /// A port is solved if it is overloaded, or if its ACKs changed.
@@ -94,6 +197,8 @@ type Group = Vec<(usize, f64)>;
 /// Rates of all flows.
 pub struct Shares {
     ports: Vec<Port>,
+    /// Bits per second, by port.
+    capacity: Vec<f64>,
     classes: usize,
     groups: Vec<Group>,
     /// Level and flows of each queue.
@@ -108,6 +213,8 @@ pub struct Shares {
     /// Room for one queue: what other hops allow each member, and the same sorted.
     wants: Vec<(f64, f64)>,
     sorted: Vec<(f64, f64)>,
+    /// Active flows over many hops.
+    wide: usize,
     /// Ports solved since the start.
     solves: u64,
     fillings: u64,
@@ -133,7 +240,8 @@ impl Shares {
         groups.extend((!shared.is_empty()).then_some(shared));
         let queues = capacity_bps.len() * count;
         Shares {
-            ports: capacity_bps.iter().map(|&capacity| Port { capacity, ..Port::default() }).collect(),
+            capacity: capacity_bps.to_vec(),
+            ports: capacity_bps.iter().map(|&capacity| Port::new(capacity)).collect(),
             classes: count,
             groups,
             levels: vec![f64::INFINITY; queues],
@@ -146,6 +254,7 @@ impl Shares {
             moved: Vec::new(),
             wants: Vec::new(),
             sorted: Vec::new(),
+            wide: 0,
             solves: 0,
             fillings: 0,
         }
@@ -156,8 +265,15 @@ impl Shares {
         self.now = now;
     }
 
-    /// Gives a flow, which is not active, its hops (ports and weights), the ports of its ACKs and its limit.
-    pub fn set_flow(&mut self, flow: u32, class: u8, hops: &[(u32, f64)], back: &[u32], ack_share: f64) {
+    /// Gives a flow, which is not active, its hops (ports and weights), and the ports of its ACKs with bits of ACKs there
+    /// per bit of data.
+    pub fn set_flow(
+        &mut self,
+        flow: u32,
+        class: u8,
+        hops: impl IntoIterator<Item = (u32, f64)>,
+        back: impl IntoIterator<Item = (u32, f64)>,
+    ) {
         if flow as usize >= self.flows.len() {
             self.flows.resize(flow as usize + 1, Flow::default());
         }
@@ -165,10 +281,9 @@ impl Shares {
         debug_assert!(!of.active, "an active flow keeps its path");
         let queue = |port: u32| port * self.classes as u32 + u32::from(class);
         of.hops.clear();
-        of.hops.extend(hops.iter().map(|&(port, weight)| Hop { queue: queue(port), place: 0, weight }));
+        of.hops.extend(hops.into_iter().map(|(port, weight)| Hop { queue: queue(port), port, place: 0, weight }));
         of.back.clear();
-        of.back.extend_from_slice(back);
-        of.ack_share = ack_share;
+        of.back.extend(back);
     }
 
     /// Sets the most that a flow may get, in bit/s.
@@ -178,7 +293,7 @@ impl Shares {
         if of.active {
             self.take_what_is_free(flow);
             for hop in 0..self.flows[flow as usize].hops.len() {
-                self.touch(self.flows[flow as usize].hops[hop].queue / self.classes as u32, STRONG);
+                self.touch(self.flows[flow as usize].hops[hop].port, STRONG);
             }
         }
     }
@@ -188,12 +303,13 @@ impl Shares {
         if std::mem::replace(&mut self.flows[flow as usize].active, true) {
             return;
         }
+        self.wide += usize::from(self.flows[flow as usize].hops.len() > WIDE);
         for hop in 0..self.flows[flow as usize].hops.len() {
-            let queue = self.flows[flow as usize].hops[hop].queue;
+            let Hop { queue, port, weight, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             self.flows[flow as usize].hops[hop].place = members.len() as u32;
-            members.push(Member { flow, hop: hop as u32 });
-            self.touch(queue / self.classes as u32, STRONG);
+            members.push(Member { flow, hop: hop as u32, weight });
+            self.touch(port, STRONG);
         }
         self.take_what_is_free(flow);
     }
@@ -203,21 +319,23 @@ impl Shares {
         if !std::mem::replace(&mut self.flows[flow as usize].active, false) {
             return;
         }
+        self.wide -= usize::from(self.flows[flow as usize].hops.len() > WIDE);
         self.set_rate(flow, 0.0, NONE);
         for hop in 0..self.flows[flow as usize].hops.len() {
-            let Hop { queue, place, .. } = self.flows[flow as usize].hops[hop];
+            let Hop { queue, port, place, .. } = self.flows[flow as usize].hops[hop];
             let members = &mut self.members[queue as usize];
             members.swap_remove(place as usize);
-            if let Some(&Member { flow, hop }) = members.get(place as usize) {
+            if let Some(&Member { flow, hop, .. }) = members.get(place as usize) {
                 self.flows[flow as usize].hops[hop as usize].place = place;
             }
-            self.touch(queue / self.classes as u32, STRONG);
+            self.touch(port, STRONG);
         }
     }
 
     /// Sets what a port sends, in bit/s.
     pub fn set_capacity(&mut self, port: u32, capacity_bps: f64) {
-        self.ports[port as usize].capacity = capacity_bps;
+        self.capacity[port as usize] = capacity_bps;
+        self.ports[port as usize].most = most(capacity_bps);
         self.make_dirty(port);
     }
 
@@ -269,7 +387,8 @@ impl Shares {
             }
             let mut round = std::mem::take(&mut self.dirty);
             round.sort_unstable();
-            if solved > most && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1) {
+            if (solved > most || self.wide > 0) && filled < FILLINGS && self.groups.iter().all(|group| group.len() == 1)
+            {
                 filled += 1;
                 solved = 0;
                 self.fill_around(&round);
@@ -298,11 +417,7 @@ impl Shares {
     }
 
     fn touch(&mut self, port: u32, how: u8) {
-        let touched = &mut self.ports[port as usize].touched;
-        if *touched == 0 {
-            self.touched.push(port);
-        }
-        *touched |= how;
+        self.ports[port as usize].touch(port, how, &mut self.touched);
     }
 
     /// Finds out which of the ports whose flows changed must be solved.
@@ -312,8 +427,9 @@ impl Shares {
             let tolerance = self.tolerance.acks;
             let port = &mut self.ports[number as usize];
             let how = std::mem::take(&mut port.touched);
-            let acks_moved = (port.acks - port.acks_solved).abs() as f64 > tolerance * port.capacity * UNIT;
-            let over = |acks: i64| (port.load + acks) as f64 > port.capacity * UNIT * (1.0 + 1e-12);
+            let acks_moved =
+                (port.acks - port.acks_solved).abs() as f64 > tolerance * self.capacity[number as usize] * UNIT;
+            let over = |acks: i64| port.load + acks > port.most;
             let must = (port.full && (how & STRONG != 0 || acks_moved))
                 || over(port.acks_solved.min(port.acks))
                 || (acks_moved && over(port.acks));
@@ -328,15 +444,25 @@ impl Shares {
         self.touched = touched;
     }
 
-    /// The least level of a flow's hops, but for one queue.
-    fn allowed(&self, flow: &Flow, but: u32) -> f64 {
-        let others = flow.hops.iter().filter(|hop| hop.queue != but);
-        others.fold(flow.limit, |least, hop| least.min(self.levels[hop.queue as usize]))
+    /// A flow begins, or has another limit: it gets what its path has left.
+    fn take_what_is_free(&mut self, flow: u32) {
+        let of = &mut self.flows[flow as usize];
+        of.least = Least::of(&of.hops, &self.levels);
+        let rate = of.limit.min(of.least.level);
+        self.set_rate(flow, rate, NONE);
     }
 
-    fn take_what_is_free(&mut self, flow: u32) {
-        let rate = self.allowed(&self.flows[flow as usize], NONE);
-        self.set_rate(flow, rate, NONE);
+    /// Sets the level of a queue, which its flows remember.
+    fn set_level(&mut self, queue: usize, level: f64) {
+        if std::mem::replace(&mut self.levels[queue], level) == level {
+            return;
+        }
+        for member in &self.members[queue] {
+            let flow = &mut self.flows[member.flow as usize];
+            if flow.least.moved(queue as u32, level) {
+                flow.least = Least::of(&flow.hops, &self.levels);
+            }
+        }
     }
 
     fn solve(&mut self, port: u32) {
@@ -344,7 +470,7 @@ impl Shares {
         let of = &mut self.ports[port as usize];
         of.dirty = false;
         of.acks_solved = of.acks;
-        let mut rest = (of.capacity - of.acks as f64 / UNIT).max(0.0);
+        let mut rest = (self.capacity[port as usize] - of.acks as f64 / UNIT).max(0.0);
         let mut full = false;
         for group in 0..self.groups.len() {
             if let [(class, _)] = self.groups[group][..] {
@@ -364,10 +490,10 @@ impl Shares {
         wants.clear();
         for member in &self.members[queue] {
             let flow = &self.flows[member.flow as usize];
-            wants.push((self.allowed(flow, queue as u32), flow.hops[member.hop as usize].weight));
+            wants.push((flow.limit.min(flow.least.but(queue as u32)), member.weight));
         }
         let level = level_of(&wants, rest, &mut self.sorted);
-        self.levels[queue] = level;
+        self.set_level(queue, level);
         let mut used = 0.0;
         for (place, &(want, weight)) in wants.iter().enumerate() {
             let rate = want.min(level);
@@ -384,7 +510,7 @@ impl Shares {
             let queue = port as usize * self.classes + class;
             let want = |member: &Member| {
                 let flow = &self.flows[member.flow as usize];
-                flow.hops[member.hop as usize].weight * self.allowed(flow, queue as u32)
+                member.weight * flow.limit.min(flow.least.but(queue as u32))
             };
             (self.members[queue].iter().map(want).sum::<f64>() / weight, weight)
         };
@@ -401,46 +527,42 @@ impl Shares {
     }
 
     fn set_rate(&mut self, number: u32, rate: f64, at: u32) {
-        let classes = self.classes as u32;
-        let flow = &mut self.flows[number as usize];
+        let Shares { flows, ports, tolerance, moved, touched, now, .. } = self;
+        let flow = &mut flows[number as usize];
         let (before, change) = (flow.rate, (rate - flow.rate).abs());
         if rate == before {
             return;
         }
-        let small = change <= self.tolerance.rate * before;
-        let full = |hop: &Hop| hop.queue / classes != at && self.ports[(hop.queue / classes) as usize].full;
+        let small = change <= tolerance.rate * before;
+        let full = |hop: &Hop| hop.port != at && ports[hop.port as usize].full;
         if small && rate > before && at != NONE && flow.hops.iter().any(full) {
             // So little is not worth solving full ports again.
             return;
         }
         flow.rate = rate;
         if !std::mem::replace(&mut flow.moved, true) {
-            self.moved.push(number);
+            moved.push(number);
         }
-        let (how, ack_share) = (if small { WEAK } else { STRONG }, flow.ack_share);
-        for hop in 0..self.flows[number as usize].hops.len() {
-            let Hop { queue, weight, .. } = self.flows[number as usize].hops[hop];
-            let port = queue / classes;
-            self.settle(port);
-            self.ports[port as usize].load += units(weight * rate) - units(weight * before);
+        let how = if small { WEAK } else { STRONG };
+        for &Hop { port, weight, .. } in &flow.hops {
+            let of = &mut ports[port as usize];
+            of.settle(*now);
+            of.load += units(weight * rate) - units(weight * before);
             if port != at {
-                self.touch(port, how);
+                of.touch(port, how, touched);
             }
         }
-        for back in 0..self.flows[number as usize].back.len() {
-            let port = self.flows[number as usize].back[back];
-            self.settle(port);
-            self.ports[port as usize].acks += units(ack_share * rate) - units(ack_share * before);
-            self.touch(port, WEAK);
+        // ACKs follow in steps: each is a small part of a port.
+        let acked = flow.ack_rate;
+        if rate != 0.0 && (rate - acked).abs() <= tolerance.rate * acked {
+            return;
         }
-    }
-
-    /// Counts what a port has sent, before its load changes.
-    fn settle(&mut self, port: u32) {
-        let port = &mut self.ports[port as usize];
-        if port.since != self.now {
-            port.sent += (port.load + port.acks).max(0) as u128 * u128::from(self.now - port.since);
-            port.since = self.now;
+        flow.ack_rate = rate;
+        for &(port, ack_share) in &flow.back {
+            let of = &mut ports[port as usize];
+            of.settle(*now);
+            of.acks += units(ack_share * rate) - units(ack_share * acked);
+            of.touch(port, WEAK, touched);
         }
     }
 
@@ -456,10 +578,8 @@ impl Shares {
             let of = &mut self.ports[port as usize];
             (of.acks_solved, of.dirty, of.full) = (of.acks, false, false);
         }
-        let rest = |port: &u32| {
-            let port = &self.ports[*port as usize];
-            (port.capacity - port.acks as f64 / UNIT).max(0.0)
-        };
+        let rest =
+            |port: &u32| (self.capacity[*port as usize] - self.ports[*port as usize].acks as f64 / UNIT).max(0.0);
         let mut rest: Vec<f64> = ports.iter().map(rest).collect();
         for group in 0..self.groups.len() {
             let class = self.groups[group][0].0;
@@ -470,7 +590,7 @@ impl Shares {
             let own: Vec<u32> = flows.iter().filter(of_class).copied().collect();
             let demand = |flow: &u32| {
                 let Flow { hops, limit, .. } = &self.flows[*flow as usize];
-                let port = |hop: &Hop| (place[(hop.queue / self.classes as u32) as usize], hop.weight);
+                let port = |hop: &Hop| (place[hop.port as usize], hop.weight);
                 Demand { limit_bps: *limit, ports: hops.iter().map(port).collect() }
             };
             let demands: Vec<Demand> = own.iter().map(demand).collect();
@@ -485,6 +605,10 @@ impl Shares {
                 }
                 self.set_rate(flow, rate, NONE);
             }
+        }
+        for &flow in &flows {
+            let of = &mut self.flows[flow as usize];
+            of.least = Least::of(&of.hops, &self.levels);
         }
         // These ports are solved; only ACKs may call for more.
         for &port in &ports {
@@ -506,8 +630,7 @@ impl Shares {
                         continue;
                     }
                     flows.push(member.flow);
-                    for hop in &self.flows[member.flow as usize].hops {
-                        let port = hop.queue / self.classes as u32;
+                    for &Hop { port, .. } in &self.flows[member.flow as usize].hops {
                         if !std::mem::replace(&mut seen[port as usize], true) {
                             ports.push(port);
                         }
@@ -526,8 +649,8 @@ impl Shares {
             for hop in &flow.hops {
                 sums[hop.queue as usize / self.classes].0 += units(hop.weight * flow.rate);
             }
-            for &port in &flow.back {
-                sums[port as usize].1 += units(flow.ack_share * flow.rate);
+            for &(port, ack_share) in &flow.back {
+                sums[port as usize].1 += units(ack_share * flow.ack_rate);
             }
         }
         for (number, (port, &(load, acks))) in self.ports.iter().zip(&sums).enumerate() {
@@ -537,8 +660,9 @@ impl Shares {
                     port.load, port.acks
                 ));
             }
-            if port.load as f64 > port.capacity * UNIT * (1.0 + 1e-9) {
-                return Err(format!("port {number} sends {} of {} bit/s", port.load as f64 / UNIT, port.capacity));
+            let capacity = self.capacity[number];
+            if port.load as f64 > capacity * UNIT * (1.0 + 1e-9) {
+                return Err(format!("port {number} sends {} of {capacity} bit/s", port.load as f64 / UNIT));
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ fn shares(capacity: &[f64], demands: &[Demand], order: &[usize], draw: &mut Draw
     let mut shares = Shares::new(capacity, &Classes::default(), Tolerance::EXACT);
     for &flow in order {
         let Demand { limit_bps, ports } = &demands[flow];
-        shares.set_flow(flow as u32, 0, ports, &[], 0.0);
+        shares.set_flow(flow as u32, 0, ports.iter().copied(), []);
         shares.set_limit(flow as u32, *limit_bps);
         shares.activate(flow as u32);
         match draw.below(4) {
@@ -120,7 +120,7 @@ fn a_coarse_tolerance_errs_by_little_and_overloads_nothing() {
         let filled = fill(&capacity, &demands).rates_bps;
         let mut shares = Shares::new(&capacity, &Classes::default(), coarse);
         for (flow, Demand { limit_bps, ports }) in (0u32..).zip(&demands) {
-            shares.set_flow(flow, 0, ports, &[], 0.0);
+            shares.set_flow(flow, 0, ports.iter().copied(), []);
             shares.set_limit(flow, *limit_bps);
             shares.activate(flow);
             shares.update();

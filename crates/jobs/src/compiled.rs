@@ -1,7 +1,9 @@
 //! A graph made ready to run many times: small operations, and for each those that need it.
 
 use crate::collective::RingProgram;
-use crate::dag::{Activity, Dag, Lane, Op, OpId, Placed, Resource, Work, successors};
+use crate::dag::{Activity, Dag, Op, OpId, Placed, Resource, Work, successors};
+use crate::macro_flow::MacroFlow;
+pub use crate::terms::Pair;
 use std::collections::HashMap;
 use xoff_engine::Span;
 
@@ -15,6 +17,9 @@ pub struct Compiled {
     /// Two ranks and a lane between them, each once: operations and messages have numbers of these.
     pairs: Vec<Pair>,
     programs: Vec<Program>,
+    /// Each has a pair of its own, from `first_macro_pair` on.
+    macro_flows: Vec<MacroFlow>,
+    first_macro_pair: u32,
     /// Those that need `op` are `after[first[op]..first[op + 1]]`.
     first: Vec<u32>,
     after: Vec<OpId>,
@@ -31,14 +36,6 @@ pub struct Compiled {
     items: u64,
     /// Different resources that ranks have.
     resources: u16,
-}
-
-/// Messages of two ranks that stay in order.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Pair {
-    pub from: u32,
-    pub to: u32,
-    pub lane: Lane,
 }
 
 /// A collective that makes its messages when they are due.
@@ -69,6 +66,8 @@ struct Step {
 
 const JOIN: u32 = u32::MAX;
 const COMPUTE: u32 = u32::MAX - 1;
+/// A macro-flow, until it has its pair.
+const MACRO: u32 = u32::MAX - 2;
 const NONE: u16 = u16::MAX;
 
 const _: () = assert!(size_of::<Step>() == 24);
@@ -76,7 +75,7 @@ const _: () = assert!(size_of::<Step>() == 24);
 impl Dag {
     /// Made ready to run. It must be sound ([`Dag::check`]): one that is not may never end.
     pub fn compile(self) -> Compiled {
-        let Dag { ranks, activities, ops, needs: edges, names, programs } = self;
+        let Dag { ranks, activities, ops, needs: edges, names, programs, macro_flows } = self;
         let mut needs = vec![0_u32; ops.len()];
         for &(_, op) in &edges {
             needs[op as usize] += 1;
@@ -135,7 +134,10 @@ impl Dag {
             orders += ring.orders();
             programs_of.push(Program { ring, pairs, at, orders });
         }
+        let first_macro_pair = steps.add_macro_flows(&mut steps_of, &macro_flows);
         Compiled {
+            macro_flows,
+            first_macro_pair,
             ranks,
             activities,
             names,
@@ -183,10 +185,22 @@ impl Steps {
         let (amount, pair) = match op.work {
             Work::Join => (0, JOIN),
             Work::Compute(span) => (span.ps(), COMPUTE),
+            Work::Macro(number) => (u64::from(number), MACRO),
             Work::Send { to, bytes, lane } => (bytes, self.pair(Pair { from, to, lane })),
         };
         let (takes, frees) = (self.resource(op.takes), self.resource(op.frees));
         Step { amount, activity: op.activity, member: 0, pair, takes, frees }
+    }
+
+    /// Pairs of the macro-flows, behind those of messages: their first connections. Returns the number of the first.
+    fn add_macro_flows(&mut self, steps: &mut [Step], flows: &[MacroFlow]) -> u32 {
+        let first = self.pairs.len() as u32;
+        self.pairs.extend(flows.iter().map(|flow| flow.edges[0].pair));
+        for step in steps.iter_mut().filter(|step| step.pair == MACRO) {
+            let number = step.amount as u32;
+            (step.pair, step.amount) = (first + number, flows[number as usize].bytes());
+        }
+        first
     }
 
     fn pair(&mut self, pair: Pair) -> u32 {
@@ -237,11 +251,22 @@ impl Compiled {
         match step.pair {
             JOIN => Work::Join,
             COMPUTE => Work::Compute(Span::from_ps(step.amount)),
+            pair if pair >= self.first_macro_pair => Work::Macro(pair - self.first_macro_pair),
             pair => {
                 let Pair { to, lane, .. } = self.pairs[pair as usize];
                 Work::Send { to, bytes: step.amount, lane }
             }
         }
+    }
+
+    /// What an operation sends.
+    pub(crate) fn bytes_of(&self, op: OpId) -> u64 {
+        self.steps[op as usize].amount
+    }
+
+    /// The macro-flow that has a pair for its own.
+    pub fn macro_flow(&self, pair: u32) -> Option<&MacroFlow> {
+        self.macro_flows.get(pair.checked_sub(self.first_macro_pair)? as usize)
     }
 
     /// The pair of an operation that sends.

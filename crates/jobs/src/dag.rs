@@ -1,7 +1,8 @@
 //! What a job does once: operations of ranks, and which of them need others to be over.
 
 use crate::collective::RingProgram;
-pub use crate::terms::{Collective, Lane, OpId, Via};
+use crate::macro_flow::MacroFlow;
+pub use crate::terms::{Collective, Lane, OpId, Pair, Via};
 use std::collections::HashMap;
 use std::fmt;
 use xoff_engine::Span;
@@ -25,6 +26,8 @@ pub struct Dag {
     pub names: Vec<String>,
     /// Collectives whose messages are not among the operations, in their order.
     pub(crate) programs: Vec<Placed>,
+    /// Macro-flows: [`Work::Macro`] counts in them.
+    pub macro_flows: Vec<MacroFlow>,
 }
 
 /// A collective that makes its messages when they are due.
@@ -80,6 +83,8 @@ pub enum Work {
         bytes: u64,
         lane: Lane,
     },
+    /// All messages of a macro-flow, by its number; over when the last has arrived.
+    Macro(u32),
 }
 
 impl Dag {

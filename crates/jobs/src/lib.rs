@@ -11,9 +11,11 @@ pub mod collective;
 mod compiled;
 mod dag;
 mod longest_path;
+pub mod macro_flow;
 mod recipe;
 pub mod record;
 mod runner;
+pub mod settle;
 mod terms;
 
 pub use compiled::{Compiled, Pair};

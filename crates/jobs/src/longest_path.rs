@@ -17,6 +17,7 @@ pub fn longest_path(dag: &Compiled, message: impl Fn(u32, u32, u64, Lane) -> Spa
         let takes = match dag.work(op) {
             Work::Join => Span::ZERO,
             Work::Compute(span) => span,
+            Work::Macro(_) => unreachable!("its messages are no operations"),
             Work::Send { to, bytes, lane } => message(dag.rank_of(op), to, bytes, lane),
         };
         let end = starts[op as usize] + takes;

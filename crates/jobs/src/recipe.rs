@@ -141,6 +141,11 @@ impl Graph {
         Ok(Graph { ranks: recipe.ranks, size: recipe.size()?, recipe: Some(recipe), made: OnceLock::new() })
     }
 
+    /// How its messages are made, unless it lists them from the start.
+    pub fn form(&self) -> Option<Form> {
+        self.recipe.as_ref().map(|recipe| recipe.form)
+    }
+
     /// Returns this graph in a form, or why it has none in that form.
     pub fn in_form(self, form: Form) -> Result<Graph, String> {
         match self.recipe {

@@ -34,6 +34,14 @@ pub struct Lane {
     pub queue_pair: u16,
 }
 
+/// Messages of two ranks that stay in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Pair {
+    pub from: u32,
+    pub to: u32,
+    pub lane: Lane,
+}
+
 /// Which network a message crosses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Via {

@@ -193,6 +193,8 @@ impl<'a> Stage<'a> {
             windows: None,
             peak_rss: peak_rss_bytes(),
             imbalance: None,
+            macro_flow_bytes: 0,
+            settled: Vec::new(),
             failure: run.log.failure.clone(),
             storms: Vec::new(),
             dead_links: Vec::new(),

@@ -52,6 +52,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                     nic.cap(flow, rate, context);
                 }),
                 Action::Stop { handle } => self.stop_flow(index, handle),
+                Action::StartTogether(_) => debug_assert!(false, "a macro-flow on real packets"),
                 Action::Send { handle, bytes, message } => {
                     if let Some(flow) = self.sources[index].handles.get(&handle)
                         && let Some(flow) = self.flows.get_mut(flow)

@@ -127,7 +127,18 @@ fn job_times(run: &Summary) -> Vec<String> {
         let largest = job.collectives.iter().filter(|of| of.busbw_gb_per_s.is_some()).max_by_key(|of| of.bytes);
         let speed = largest.and_then(|of| Some((of, of.busbw_gb_per_s?)));
         let speed = speed.map_or_else(String::new, |(of, gb)| format!("; {} has {} GB/s busbw", of.name, brief(gb)));
-        format!("job {} takes {}{exposed}{speed}", job.name, microseconds(us))
+        let settled = match (job.iteration_us, job.jct_half_width_us) {
+            (Some(mean), Some(half)) => format!(
+                " ({}{} of {} iterations were run, and the others are taken to last {} each)",
+                // What rounds to nothing is no interval.
+                if half < us * 1e-6 { String::new() } else { format!("+- {}: ", microseconds(half)) },
+                thousands(job.iterations_run.into()),
+                thousands(job.iterations.into()),
+                microseconds(mean)
+            ),
+            _ => String::new(),
+        };
+        format!("job {} takes {}{settled}{exposed}{speed}", job.name, microseconds(us))
     };
     run.jobs.iter().take(JOBS_TOLD).map(of).collect()
 }

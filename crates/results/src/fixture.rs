@@ -192,6 +192,8 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         one_part_because: None,
         windows: None,
         peak_rss: 50_000_000,
+        macro_flow_bytes: 0,
+        settled: Vec::new(),
         imbalance: None,
         failure: None,
         deadlock_at: None,

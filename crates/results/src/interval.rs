@@ -1,7 +1,7 @@
 //! How sure a mean over seeds is.
 
-use super::student;
 use serde::Serialize;
+use xoff_engine::student;
 use xoff_scenario::number::plus_minus;
 
 /// A mean with the half-width of its 95 % confidence interval (Student's t).

@@ -59,7 +59,6 @@ pub mod seeds;
 pub mod settings;
 mod shared_links;
 mod spreading;
-mod student;
 pub mod summary;
 pub mod table_writer;
 pub mod tables;

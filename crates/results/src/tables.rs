@@ -409,16 +409,22 @@ table! {
     text "job" = row.name.as_str(), "Name of its [[traffic]] table.";
     integer "ranks" = row.ranks, "GPUs that take part.";
     integer "iterations" = row.iterations, "How often it was to do what it does.";
+    integer "iterations_run" = row.iterations_run, "How many of them were run; those after are extrapolated, where it settled.";
+    maybe real "iteration_us" in "us" = row.iteration_us, "Mean time of an iteration, where the job settled; else empty.";
+    maybe real "iteration_half_width_us" in "us" = row.iteration_half_width_us,
+        "Half-width of the 95 % interval of that mean.";
     real "start_us" in "us" = row.start_us, "When it started.";
     maybe real "end_us" in "us" = row.end_us,
-        "When its last activity was over; empty if it did not end within the run.";
+        "When its last activity was over, or would have been, where it settled; empty if it did not end within the run.";
     maybe real "jct_us" in "us" = row.jct_us, "Job completion time: from start_us to end_us.";
+    maybe real "jct_half_width_us" in "us" = row.jct_half_width_us,
+        "By how much the extrapolated iterations may move jct_us; empty where none is.";
     real "compute_us" in "us" = row.compute_us, "Time in which a rank computed, the mean over the ranks.";
     real "communication_us" in "us" = row.communication_us,
         "Time in which a rank took part in collectives and messages, likewise.";
     real "exposed_us" in "us" = row.exposed_us, "Of that, the time in which the same rank did not compute, likewise.";
     maybe real "exposed_share" in "1" = row.exposed_share, "exposed_us over jct_us.";
-    text "state" = if row.finished() { "finished" } else { "unfinished" }, "'finished' or 'unfinished'.";
+    text "state" = row.state(), "'finished', 'settled' (iterations after iterations_run are extrapolated) or 'unfinished'.";
 }
 
 table! {

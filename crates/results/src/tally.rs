@@ -216,12 +216,16 @@ impl Tally {
         let check =
             |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
         let counted = end.counters.delivered_bytes;
-        let balanced = end.apart || self.delivered_bytes == counted;
+        let balanced = end.apart || self.delivered_bytes + end.macro_flow_bytes == counted;
         let conserved = end.imbalance.is_none() && balanced && self.short_of_size == 0;
         let account = match &end.imbalance {
             Some(text) => text.clone(),
             None if self.short_of_size > 0 => format!("{} finished flows lack bytes", self.short_of_size),
             None if end.apart => format!("{} bytes of flows that begin here", self.delivered_bytes),
+            None if end.macro_flow_bytes > 0 => format!(
+                "flows received {} bytes and macro-flows {}, the network delivered {counted}",
+                self.delivered_bytes, end.macro_flow_bytes
+            ),
             None => format!("flows received {} bytes, the network delivered {counted}", self.delivered_bytes),
         };
         let lost = end.counters.drops_lossless;

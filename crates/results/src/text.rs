@@ -234,12 +234,15 @@ fn jobs(summary: &Summary) -> Section {
         grid.row([
             of.name.clone(),
             thousands(u64::from(of.ranks)),
-            thousands(u64::from(of.iterations)),
+            match of.settled() {
+                true => format!("{} of {}", thousands(of.iterations_run.into()), thousands(of.iterations.into())),
+                false => thousands(u64::from(of.iterations)),
+            },
             of.jct_us.map_or_else(|| "-".to_owned(), microseconds),
             microseconds(of.compute_us),
             microseconds(of.exposed_us),
             of.exposed_share.map_or_else(|| "-".to_owned(), percent),
-            if of.finished() { "finished" } else { "unfinished" }.to_owned(),
+            of.state().to_owned(),
         ]);
     }
     Section::new("jobs: completion time; per rank, computing and exposed communication", grid)

@@ -10,7 +10,7 @@
 //! due, since all of these tests must agree. If some are neither, those are called worse that are by Holm's correction
 //! over all pairs.
 
-use super::student;
+use xoff_engine::student;
 
 /// Numbers of one scheme or point, by seed.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -363,7 +363,7 @@ impl RunWriter {
         summary.live_timing = self.live_timing.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         let tables = self.tables.as_mut().and_then(|tables| tables.jobs.as_mut());
-        let jobs = std::mem::take(&mut self.jobs).finish(end.sim_end, tables)?;
+        let jobs = std::mem::take(&mut self.jobs).finish(end.sim_end, &end.settled, tables)?;
         summary.job_time_us = rows::time_us(&jobs.rows);
         summary.jobs = jobs.rows;
         self.judge(&mut summary, &end);

@@ -23,7 +23,7 @@ use xoff_flow::{FlowWorld, SchemeFacts};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
 use xoff_scenario::schemes::NamedScheme;
-use xoff_scenario::traffic::{Expected, JobInterval, JobLog};
+use xoff_scenario::traffic::{Expected, JobInterval, JobLog, Settled};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -158,9 +158,7 @@ pub fn drive(
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
     drain(&mut *world, sink)?;
-    if let Some(activity) = world.take_activity() {
-        sink.activity(&activity)?;
-    }
+    world.take_activity().map_or(Ok(()), |activity| sink.activity(&activity))?;
     if world.plan.run.record_flow_links {
         sink.flow_links(&world.flow_links())?;
     }
@@ -183,6 +181,8 @@ pub fn drive(
         windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance,
+        macro_flow_bytes: world.macro_flow_bytes(),
+        settled: jobs.settled(),
         failure: world.failure.clone(),
         storms: world.storm_records(),
         dead_links: world.dead_links(),
@@ -209,6 +209,13 @@ impl Jobs {
     /// Sources of the scenario, in order. What their jobs do is noted here.
     pub fn sources(&self, loaded: &Loaded) -> Vec<Box<dyn Source>> {
         watched_sources(loaded, None, self.0.as_ref())
+    }
+
+    /// Jobs that have stopped early, and what is known of their iterations.
+    pub fn settled(&self) -> Vec<(u32, Settled)> {
+        let log = self.0.as_ref().and_then(|log| log.lock().ok());
+        let stopped = log.filter(|log| log.stopped);
+        stopped.map_or_else(Vec::new, |log| log.settled.iter().map(|(&job, &settled)| (job, settled)).collect())
     }
 
     /// Hands on what jobs have done since the last time.
@@ -377,7 +384,12 @@ impl Source for Relabelled {
         if self.waiting.is_empty() {
             self.inner.act(now, out);
             for action in &mut out[from..] {
-                if let Action::Start(spec) = action {
+                let spec = match action {
+                    Action::Start(spec) => Some(spec),
+                    Action::StartTogether(flow) => Some(&mut flow.spec),
+                    _ => None,
+                };
+                if let Some(spec) = spec {
                     spec.label += self.first_label;
                 }
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::Time;
 use xoff_fabric::record::{Counters, DeadLink, Failure, PortReport, StormRecord};
+use xoff_scenario::traffic::Settled;
 
 /// What is known when a run has ended.
 pub struct RunEnd {
@@ -32,6 +33,10 @@ pub struct RunEnd {
     pub peak_rss: u64,
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,
+    /// Bytes delivered that no record of a flow has: macro-flows carried them.
+    pub macro_flow_bytes: u64,
+    /// Jobs that stopped once the mean of their iterations was known, by their places among the scenario's traffic.
+    pub settled: Vec<(u32, Settled)>,
     /// Why it ended early, if it did.
     pub failure: Option<Failure>,
     /// When the first deadlock was seen, whether or not it ended the run.

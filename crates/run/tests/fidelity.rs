@@ -132,3 +132,78 @@ fn a_spread_flow_loads_equal_paths_evenly() {
     assert!(nic > 10_000_000 && up[0].abs_diff(nic / 2) < 10 && up[1].abs_diff(nic / 2) < 10, "{nic}, {up:?}");
     assert_eq!(sink.flows[0].delivered_at.unwrap() - sink.flows[0].start, sink.flows[0].ideal);
 }
+
+#[test]
+fn macro_flows_take_the_times_of_messages_where_rings_collide() {
+    // Four hosts at each of two leaves; every second connection crosses the spines, which are hashed: some collide.
+    let kinds = ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"];
+    for (kind, bytes) in kinds.into_iter().zip(["64MB", "64MB", "64MB", "16MB", "64MB"]) {
+        let text = format!(
+            "{FABRIC}[scheme]\nname = \"swift\"\n[[traffic]]\nkind = \"{kind}\"\nbytes = \"{bytes}\"\niterations = 2\n"
+        );
+        let messages = job_time(&text, &["run.fidelity=flow", "run.collectives=messages"]);
+        let together = job_time(&text, &["run.fidelity=flow", "run.collectives=macro"]);
+        let error = together / messages - 1.0;
+        eprintln!("{kind}: {messages:.1} us, {together:.1} us, {:+.2} %", 100.0 * error);
+        assert!(error.abs() < 0.05, "{kind}: {together} us as macro-flows, {messages} by messages");
+    }
+}
+
+#[test]
+fn collectives_are_macro_flows_where_they_can_be() {
+    let macro_flows = |text: &str, sets: &[&str]| {
+        let loaded = load(text, sets).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let job = loaded.traffic[0].job().expect("it is a job");
+        let warned = loaded.warnings.iter().any(|warning| warning.message.contains("message by message"));
+        (job.graph.form() == Some(xoff_scenario::traffic::Form::MacroFlows), job.messages_because, warned)
+    };
+    let job = |servers: u32, more: &str| {
+        format!(
+            "[topology]\nkind = \"dual-plane\"\nservers = {servers}\nspines = 4\n[scheme]\nname = \"dcqcn\"\n\
+             [[traffic]]\nkind = \"all-reduce\"\nbytes = \"1MB\"\n{more}"
+        )
+    };
+    let flow = "run.fidelity=flow";
+    assert_eq!(macro_flows(&job(8, ""), &[flow]), (false, None, false));
+    assert_eq!(macro_flows(&job(64, ""), &[flow]), (true, None, false));
+    assert_eq!(macro_flows(&job(64, ""), &[]), (false, None, false));
+    assert_eq!(macro_flows(&job(64, ""), &[flow, "run.collectives=messages"]), (false, None, false));
+    assert_eq!(macro_flows(&job(8, ""), &[flow, "run.collectives=macro"]), (true, None, false));
+    let fresh = macro_flows(&job(64, "connections = \"fresh\"\n"), &[flow]);
+    assert_eq!(fresh, (false, Some("every message takes a path of its own"), true));
+    let fault = "[[fault]]\nkind = \"link-down\"\nat = \"1us\"\nlink = \"leaf0<->*\"\n";
+    let moves = macro_flows(&job(64, fault), &[flow]);
+    assert_eq!(moves, (false, Some("queue pairs move to other ports when a link fails"), true));
+}
+
+#[test]
+fn a_job_whose_steps_repeat_stops_and_says_what_it_left_out() {
+    let text = format!(
+        "{FABRIC}[scheme]\nname = \"dcqcn\"\n[[traffic]]\nkind = \"all-reduce\"\nbytes = \"4MB\"\ncompute = \"50us\"\n"
+    );
+    let end = |sets: &[&str]| {
+        let loaded = load(&text, sets).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let mut sink = Records::default();
+        let end = drive(&loaded, Keep::default(), &mut sink, &mut |_| {}).unwrap();
+        let last = sink.intervals.iter().filter_map(|of| of.interval.end).max().unwrap();
+        let iterations = sink.intervals.iter().map(|of| of.interval.iteration + 1).max().unwrap();
+        (end.settled, last.as_us(), iterations)
+    };
+    for level in ["run.fidelity=packet", "run.fidelity=flow"] {
+        let (none, all_us, ran) = end(&[level, "traffic.0.iterations=40"]);
+        assert!(none.is_empty() && ran == 40, "without `settle` all are run");
+        let (settled, part_us, ran) = end(&[level, "traffic.0.iterations=40", "run.settle.error=0.01"]);
+        let [(0, known)] = settled[..] else { panic!("{settled:?}") };
+        assert!((4..=12).contains(&ran) && known.ran == ran, "{level}: {ran} of 40 were run, {known:?}");
+        assert!(known.half_width_us < 0.01 * known.mean_us, "{known:?}");
+        let told = part_us + f64::from(40 - ran) * known.mean_us;
+        let error = told / all_us - 1.0;
+        assert!(error.abs() < 0.01, "{level}: {told} us with {ran} iterations, {all_us} with all");
+    }
+    // Two jobs stop together or not at all: the second has too few iterations to say anything.
+    let two = "[[traffic]]\nkind = \"all-reduce\"\nname = \"short\"\nbytes = \"1MB\"\niterations = 2\n";
+    let loaded = load(&format!("{text}iterations = 40\n{two}"), &["run.settle.error=0.01"]).unwrap();
+    let end = drive(&loaded, Keep::default(), &mut Records::default(), &mut |_| {}).unwrap();
+    assert_eq!(end.settled.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [0]);
+    assert_eq!(end.one_part_because, Some("jobs that settle stop together"));
+}

@@ -18,6 +18,8 @@ const RATES: [(&str, u64); 3] = [("25Gbps", 320), ("100Gbps", 80), ("400Gbps", 2
 
 /// At packet level, and at flow level, where ACKs take their share whenever they come: there are none.
 const LEVELS: [&[&str]; 2] = [&[], &["run.fidelity=flow"]];
+/// At flow level with collectives as macro-flows.
+const MACRO: &[&str] = &["run.fidelity=flow", "run.collectives=macro"];
 
 fn load(text: &str, level: &[&str]) -> Loaded {
     xoff_schemes::install_all();
@@ -51,6 +53,8 @@ fn assert_time(text: &str, form: u64, what: &str) {
     assert_eq!(time(text), form, "{what}");
     let flow = time_at(text, LEVELS[1]);
     assert!((form..=form + form / 22_120 + 1).contains(&flow), "{what}: {flow} at flow level, {form} by the form");
+    let together = time_at(text, MACRO);
+    assert!(together.abs_diff(form) <= form / 22_120 + 8, "{what}: {together} as macro-flows, {form} by the form");
 }
 
 fn time_at(text: &str, level: &[&str]) -> u64 {

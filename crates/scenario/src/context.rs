@@ -5,6 +5,7 @@ use super::reader::{Result, Text};
 use xoff_fabric::plan::Plan;
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
+use xoff_jobs::settle::Rule;
 
 /// The scenario as far as it is known when traffic is read: all but the traffic itself.
 pub struct TrafficContext<'a> {
@@ -22,6 +23,10 @@ pub struct TrafficContext<'a> {
     pub(crate) formats: &'a [[Format; 2]],
     /// The class of traffic that names none.
     pub(crate) default_class: u8,
+    /// When iterations of jobs need not be run any more.
+    pub(crate) settle: Option<Rule>,
+    /// A link fails, or a port.
+    pub(crate) links_fail: bool,
     /// The position of this table among the scenario's `[[traffic]]`.
     pub(crate) index: usize,
 }

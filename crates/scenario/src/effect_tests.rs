@@ -112,6 +112,7 @@ fn contexts() -> Vec<String> {
     .to_vec();
     let at_flow_level = base(STAR, "[scheme]\nname=\"dcqcn\"").replace("[run]\n", "[run]\nfidelity=\"flow\"\n");
     all.push(at_flow_level);
+    all.push(base(STAR, JOBS).replace("[topology]", "[run.settle]\n[topology]"));
     all.push(format!("{}hosts=\"s*.n*.p0\"\n", base("kind=\"rail\"\nservers=2\nspines=1\nports=2", "")));
     all
 }

@@ -5,8 +5,9 @@ use super::dictionary::words;
 use super::reader::{LONGEST, Result, Table};
 use crate::looks::Looks;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Fault, FaultKind, Fidelity, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
+use xoff_fabric::plan::{Collectives, Fault, FaultKind, Fidelity, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
 use xoff_fabric::route::{ALL_SWITCHES, farthest};
+use xoff_jobs::settle::Rule;
 
 /// More samples than this are a slip, and would fill a disk.
 const SAMPLES_LARGEST: u64 = 500_000_000;
@@ -18,7 +19,7 @@ fn check_interval(table: &mut Table, key: &str) -> Result<Option<Span>> {
 }
 
 /// `[run]`; the stop is checked once the traffic is known.
-pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Option<Time>)> {
+pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Option<Time>, Option<Rule>)> {
     let stop = table.take_time("stop")?;
     if stop == Some(Time::ZERO) {
         return Err(table.error("stop", "`stop` cannot be zero"));
@@ -29,6 +30,7 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
         stop: stop.unwrap_or(Time::ZERO + LONGEST),
         stop_when_idle: table.flag("stop_when_idle")?,
         fidelity,
+        collectives: if packets { Collectives::Auto } else { table.choice("collectives", words::COLLECTIVES)? },
         out_of_range: !packets && table.flag("out_of_range")?,
         allow_drops: packets && table.flag("allow_drops")?,
         deadlock_check: if packets { check_interval(table, "deadlock_check")? } else { None },
@@ -46,7 +48,24 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
         let error = table.error("stop_when_idle", "this run would never end");
         return Err(error.label("give `stop`, or let it stop when idle"));
     }
-    Ok((RunSettings { stop_on_deadlock, ..settings }, stop))
+    let settle = match table.take_table("settle")? {
+        Some(mut inner) => {
+            let rule = read_settle(&mut inner)?;
+            inner.finish()?;
+            Some(rule)
+        }
+        None => None,
+    };
+    Ok((RunSettings { stop_on_deadlock, ..settings }, stop, settle))
+}
+
+/// `[run.settle]`.
+fn read_settle(table: &mut Table) -> Result<Rule> {
+    Ok(Rule {
+        error: table.number("error", 1e-6..=0.5)?,
+        warm_up: table.count("warm_up", 0..=1_000_000)? as u32,
+        at_least: table.count("at_least", 3..=1_000_000)? as u32,
+    })
 }
 
 /// What a run leaves behind besides its tables.

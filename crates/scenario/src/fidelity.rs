@@ -41,6 +41,19 @@ fn warn_of_range(root: &Table, schemes: &[NamedScheme], warnings: &mut Vec<Diagn
     }
 }
 
+/// What is known of the error of a loaded scenario at flow level; nothing of traffic that is no job.
+pub(crate) fn range(traffic: &[TrafficPlan], schemes: &[NamedScheme]) -> Option<String> {
+    if traffic.iter().any(|traffic| traffic.job().is_none()) {
+        return None;
+    }
+    let name = |scheme: &NamedScheme| scheme.values.spec().name;
+    let out = schemes.iter().find_map(|scheme| OUT_OF_RANGE.iter().find(|(known, _)| *known == name(scheme)));
+    Some(match out {
+        Some((scheme, error)) => format!("out of range ({scheme}: {error} % in the time of a skewed all-to-all)"),
+        None => "in range (job times within 3 % of packet level for 64 GPUs)".to_owned(),
+    })
+}
+
 /// Refuses what a run at flow level cannot have, or is known to get wrong.
 pub(crate) fn check(
     root: &Table,
@@ -92,6 +105,7 @@ pub(crate) fn check(
     }
     check_range(root, plan, schemes, traffic)?;
     warn_of_range(root, schemes, warnings);
+    warn_of_messages(root, traffic, warnings);
     warn_of_probes(root, plan, warnings);
     Ok(())
 }
@@ -128,6 +142,17 @@ fn check_range(root: &Table, plan: &Plan, schemes: &[NamedScheme], traffic: &[Tr
             Err(error.help("run it at packet level, or with `--out-of-range` (`run.out_of_range = true`) all the same"))
         }
         None => Ok(()),
+    }
+}
+
+/// Collectives that would be macro-flows, and are not.
+fn warn_of_messages(root: &Table, traffic: &[TrafficPlan], warnings: &mut Vec<Diagnostic>) {
+    for plan in traffic {
+        if let Some(why) = plan.job().and_then(|job| job.messages_because) {
+            let what = format!("collectives of `{}` are sent message by message", plan.name);
+            let warning = root.place_within("run", "collectives").error(what);
+            warnings.push(warning.label(why).help("`collectives = \"messages\"` says so, and is no warning"));
+        }
     }
 }
 

@@ -36,7 +36,8 @@ use xoff_engine::event::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
 use xoff_fabric::plan::{
-    AckPath, Classes, Dialect, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery, Ties,
+    AckPath, Classes, Dialect, FaultKind, Fidelity, HostSettings, Model, NodeKind, PfcResponse, Plan, Random, Recovery,
+    Ties,
 };
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
@@ -128,8 +129,17 @@ impl Loaded {
         if keeps && self.traffic.iter().any(|traffic| traffic.job().is_some()) {
             return Some("a training job waits for messages that selective recovery completes");
         }
+        let settle = |traffic: &TrafficPlan| traffic.job().is_some_and(|job| job.settle.is_some());
+        if self.traffic.iter().filter(|traffic| settle(traffic)).count() > 1 {
+            return Some("jobs that settle stop together");
+        }
         let controlled = self.schemes.iter().any(|scheme| catalogue::controls_switches(&scheme.values));
         window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
+    }
+
+    /// Whether flows have fair rates, in place of packets.
+    pub fn is_at_flow_level(&self) -> bool {
+        self.plan.run.fidelity == Fidelity::Flow
     }
 
     /// The word for how packets find their paths: `ecmp` and so on.
@@ -141,6 +151,27 @@ impl Loaded {
     pub fn scope(&self) -> Scope<'_> {
         Scope::new(&self.plan, &self.names, &self.traffic)
     }
+}
+
+/// What some settings ask of others.
+fn check_rules(
+    root: &Table,
+    plan: &Plan,
+    schemes: &[NamedScheme],
+    (formats, frame_bytes): (&[[Format; 2]], u32),
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<()> {
+    if let Random::Shared { .. } = plan.model.random {
+        check_shared_random(root, plan, schemes, warnings)?;
+    }
+    check_one_sequence(root, plan, schemes)?;
+    resolution::check(plan, formats, &root.place_within("model", "time_resolution"), warnings)?;
+    budget::check(plan, frame_bytes, &root.place_within("switch", "buffer"), warnings)?;
+    budget::check_pauses(plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
+    if let Some(why) = out_of_place(plan, schemes) {
+        warnings.push(root.place_within("scheme", "name").error(why));
+    }
+    Ok(())
 }
 
 fn out_of_place(plan: &Plan, schemes: &[NamedScheme]) -> Option<String> {
@@ -310,7 +341,7 @@ impl Scenario {
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
-        let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
+        let Parts { head, output, run: (run, stop, settle), mut graph, servers, .. } = parts;
         let Parts { model, routing, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = switch_context(&classes.classes, &host, &graph, &servers, model.dialect);
@@ -362,9 +393,13 @@ impl Scenario {
             schemes: &labels,
             formats: &formats,
             default_class: classes.default,
+            settle,
+            links_fail: false,
             index: 0,
         };
         let faults = events::read_faults(root, &context)?;
+        context.links_fail =
+            faults.iter().any(|fault| matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkDead { .. }));
         let probes = events::read_probes(root, &context, stop)?;
         let captures = captures::read(root, &context)?;
         let traffic = read_traffic(rows, &mut context)?;
@@ -377,16 +412,7 @@ impl Scenario {
         recovery::check(root, &plan, &formats, &schemes)?;
         routing::check(root, &plan, (routing.mode, routing.spreading), &schemes, &formats, &mut warnings)?;
         fidelity::check(root, &plan, &schemes, (routing.mode, &captures, &traffic), &mut warnings)?;
-        if let Random::Shared { .. } = plan.model.random {
-            check_shared_random(root, &plan, &schemes, &mut warnings)?;
-        }
-        check_one_sequence(root, &plan, &schemes)?;
-        resolution::check(&plan, &formats, &root.place_within("model", "time_resolution"), &mut warnings)?;
-        budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
-        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
-        if let Some(why) = out_of_place(&plan, &schemes) {
-            warnings.push(root.place_within("scheme", "name").error(why));
-        }
+        check_rules(root, &plan, &schemes, (&formats, frame_bytes), &mut warnings)?;
         let measures = root.tables("measure")?;
         root.check_finished()?;
         let loaded = Loaded {
@@ -535,7 +561,7 @@ struct Head {
 struct Parts {
     head: Head,
     output: Output,
-    run: (xoff_fabric::plan::RunSettings, Option<Time>),
+    run: (xoff_fabric::plan::RunSettings, Option<Time>, Option<xoff_jobs::settle::Rule>),
     graph: Graph,
     servers: Servers,
     model: Model,

@@ -376,22 +376,30 @@ fn in_one_piece(table: &Table, graph: &Graph) -> Result<()> {
     }
 }
 
-/// Routes are searched from every switch with hosts, over every link between switches, and kept
-/// per switch and switch with hosts.
+/// Routes are searched from every switch with hosts, over every link between switches, and kept per switch and switch
+/// with hosts; in each piece of the network by itself, such as the inside of a server.
 fn routable(table: &Table, graph: &Graph) -> Result<()> {
     let is_switch = |node: u32| graph.nodes[node as usize].kind == NodeKind::Switch;
-    let mut has_hosts = vec![false; graph.nodes.len()];
-    let mut trunks = 0u64;
+    let piece_of = pieces(&graph.nodes, &graph.links);
+    let count = piece_of.iter().max().map_or(0, |last| *last as usize + 1);
+    let (mut has_hosts, mut trunks) = (vec![false; graph.nodes.len()], vec![0u64; count]);
     for link in &graph.links {
         match (is_switch(link.a), is_switch(link.b)) {
-            (true, true) => trunks += 1,
+            (true, true) => trunks[piece_of[link.a as usize] as usize] += 1,
             (true, false) => has_hosts[link.a as usize] = true,
             (false, _) => has_hosts[link.b as usize] = true,
         }
     }
-    let edges = has_hosts.iter().filter(|has| **has).count() as u64;
-    let switches = graph.nodes.iter().filter(|node| node.kind == NodeKind::Switch).count() as u64;
-    if edges * trunks * 2 > ROUTING_LARGEST || edges * switches > ROUTES_LARGEST {
+    let (mut edges, mut switches) = (vec![0u64; count], vec![0u64; count]);
+    for node in (0..graph.nodes.len()).filter(|node| is_switch(*node as u32)) {
+        let piece = piece_of[node] as usize;
+        switches[piece] += 1;
+        edges[piece] += u64::from(has_hosts[node]);
+    }
+    let searched: u64 = edges.iter().zip(&trunks).map(|(edges, trunks)| edges * trunks * 2).sum();
+    let kept: u64 = edges.iter().zip(&switches).map(|(edges, switches)| edges * switches).sum();
+    if searched > ROUTING_LARGEST || kept > ROUTES_LARGEST {
+        let [edges, switches, trunks] = [edges, switches, trunks].map(|of| of.iter().sum::<u64>());
         return Err(table
             .place()
             .error(format!("this network is too large to route: {switches} switches, {edges} of them with hosts"))

@@ -22,6 +22,7 @@ pub mod study;
 pub mod sweeper;
 pub mod table;
 pub mod value;
+pub mod verify;
 
 pub use plan::{Point, Sweep};
 pub use sweeper::Sweeper;

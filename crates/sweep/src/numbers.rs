@@ -69,6 +69,7 @@ fn jobs(to: &mut Flat, summary: &Summary) {
     for job in &summary.jobs {
         let within = |name: &str| format!("jobs.{}.{name}", job.name);
         to.real(within("jct_us"), "us", job.jct_us);
+        to.real(within("jct_half_width_us"), "us", job.jct_half_width_us);
         to.real(within("compute_us"), "us", Some(job.compute_us));
         to.real(within("communication_us"), "us", Some(job.communication_us));
         to.real(within("exposed_us"), "us", Some(job.exposed_us));

@@ -449,3 +449,23 @@ fn flows_are_one_data_set() {
     sweep(&bench, &[&GRID[..], &["--flows", "--out", "out"]].concat());
     assert_eq!(std::fs::read(folder.join(&flows)).unwrap(), whole);
 }
+
+#[test]
+fn points_of_a_sweep_at_flow_level_are_verified_at_packet_level() {
+    let bench = bench();
+    let args = ["--axis", "traffic.0.load=0.3,0.5,0.7", "--out", "out"];
+    let flow = sweep(&bench, &[&args[..], &["--fidelity", "flow", "--verify", "2"]].concat());
+    let told = flow["verification"].as_str().unwrap_or_else(|| panic!("{flow}"));
+    assert!(told.contains("Flow level against packet level at 2 points:") && told.contains("p99 slowdown"), "{told}");
+    let csv = String::from_utf8(bench.read("out/verified.csv")).unwrap();
+    let rows: Vec<&str> = csv.lines().skip(1).filter(|row| row.contains("slowdown.p99,")).collect();
+    assert_eq!(rows.len(), 2, "{csv}");
+    for row in rows {
+        let numbers: Vec<f64> = row.rsplitn(4, ',').filter_map(|cell| cell.parse().ok()).collect();
+        let [error, packet, flow] = numbers[..] else { panic!("{row}") };
+        assert!((flow / packet - 1.0 - error).abs() < 1e-12 && error.abs() < 0.5, "{row}");
+    }
+    let refused = bench.xoff(&["sweep", "tiny.toml", "--axis", "traffic.0.load=0.3,0.5", "--verify", "1"]);
+    let said = stderr(&refused);
+    assert!(said.contains("--verify compares a sweep at flow level with packet level"), "{said}");
+}

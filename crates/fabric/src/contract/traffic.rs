@@ -3,7 +3,7 @@
 //! A [`Source`] says when it next acts; the world calls it at exactly that instant and carries
 //! out what it returns. Only one event per source is ever pending, so flows to come cost nothing.
 
-use xoff_engine::{BitRate, Time};
+use xoff_engine::{BitRate, Span, Time};
 
 /// A generator of flows. Deterministic: its randomness comes from its own stream.
 pub trait Source: Send {
@@ -103,6 +103,8 @@ pub enum Action {
         /// The source's own name for the message: [`Source::on_delivered`] has it.
         message: u32,
     },
+    /// Begin a macro-flow, over which [`Action::Send`] sends then. At flow level only.
+    StartTogether(Box<MacroFlow>),
     /// Change or lift a flow's application rate limit.
     Cap {
         /// [`FlowSpec::handle`]
@@ -182,4 +184,61 @@ pub struct FlowSpec {
     pub ports: Option<(u16, u16)>,
     /// Sampled by [`crate::network::plan::ProbeTarget::Flows`].
     pub probed: bool,
+}
+
+/// Connections that send together at one rate, as those of a ring do: at flow level they are one flow, so that a
+/// collective costs as much as its connections and not as its messages.
+#[derive(Clone, Debug)]
+pub struct MacroFlow {
+    /// What each of them is; its handle names all, its two hosts are nobody's.
+    pub spec: FlowSpec,
+    /// The connections.
+    pub edges: Vec<Edge>,
+    /// What each of them sends, by parts that follow each other.
+    pub parts: Vec<MacroPart>,
+    /// How their messages wait for each other.
+    pub pace: Pace,
+    /// What software takes before each message.
+    pub overhead: Span,
+    /// A message counts when it is acknowledged, not when it is delivered.
+    pub acknowledged: bool,
+}
+
+/// A connection of a macro-flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Edge {
+    /// The sending host, by node.
+    pub src: u32,
+    /// The receiving host, by node.
+    pub dst: u32,
+    /// Its number among the flows of its source: its path is that of a flow with this number.
+    pub number: u32,
+    /// What it sends, in shares of what the parts say; at most one.
+    pub share: f32,
+}
+
+/// Messages of a connection that are cut alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MacroPart {
+    /// How often these chunks are sent; each time waits for the last of the time before.
+    pub times: u64,
+    /// Chunks.
+    pub chunks: u64,
+    /// Payload of a chunk.
+    pub chunk_bytes: u64,
+    /// Payload of a message, but for the last of a chunk.
+    pub slice_bytes: u64,
+    /// A message goes when the one so many before it has arrived; zero: it waits for none.
+    pub depth: u32,
+}
+
+/// How messages of the connections of a macro-flow wait for each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Not at all.
+    Free,
+    /// A message passes all connections, one after the other, round and round.
+    Ring,
+    /// A message passes some connections, by their places: the longest way of any.
+    Path(Vec<u32>),
 }

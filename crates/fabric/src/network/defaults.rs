@@ -1,9 +1,9 @@
 //! Defaults of a plan: what a scenario gets that sets nothing. Tests and embedding programs write only what differs.
 
 use crate::network::plan::{
-    AckClass, AckPath, ActiveSettings, Class, Classes, Fidelity, FrameSizes, Headroom, HostSettings, Model,
-    NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside, Signalling,
-    SwitchSettings, Thresholds,
+    AckClass, AckPath, ActiveSettings, Class, Classes, Collectives, Fidelity, FrameSizes, Headroom, HostSettings,
+    Model, NicScheduler, NicSettings, PfcResponse, PfcSettings, Plan, Recovery, RunSettings, Service, SetAside,
+    Signalling, SwitchSettings, Thresholds,
 };
 use xoff_engine::{Span, Time};
 
@@ -110,6 +110,7 @@ impl Default for RunSettings {
     fn default() -> Self {
         RunSettings {
             fidelity: Fidelity::Packet,
+            collectives: Collectives::Auto,
             out_of_range: false,
             stop: Time::from_ms(1000),
             stop_when_idle: true,

@@ -676,11 +676,25 @@ pub enum Fidelity {
     Flow,
 }
 
+/// What a collective of a job is at flow level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Collectives {
+    /// Macro-flows in jobs of many ranks, else messages.
+    #[default]
+    Auto,
+    /// Macro-flows: all connections of a channel or phase send at one rate.
+    Macro,
+    /// Every message is sent.
+    Messages,
+}
+
 /// When a run ends, and what it keeps.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
     /// Which engine runs it.
     pub fidelity: Fidelity,
+    /// What collectives of jobs are at flow level.
+    pub collectives: Collectives,
     /// Run at flow level where that is known to be far from packet level.
     pub out_of_range: bool,
     /// Simulated time at which the run ends.

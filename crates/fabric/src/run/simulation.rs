@@ -32,6 +32,11 @@ macro_rules! simulation {
             $(#[doc = concat!("[`World::", stringify!($read), "`].")]
             fn $read(&self) -> $result;)*
 
+            /// Bytes among those delivered that macro-flows carried: no record of a flow has them.
+            fn macro_flow_bytes(&self) -> u64 {
+                0
+            }
+
             /// Handles up to `max_events` events, one part after the other.
             fn run(&mut self, max_events: u64) -> Progress {
                 self.run_with(max_events, &Sequential)

@@ -106,6 +106,7 @@ impl<S: Scheme> World<S> {
                     self.command(source, from, FlowCommand::Send(sender, bytes, message));
                 }
             }
+            Action::StartTogether(_) => debug_assert!(false, "a macro-flow at packet level"),
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(flow_state) = self.sources[source].flows.get(handle) {

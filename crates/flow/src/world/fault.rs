@@ -75,6 +75,19 @@ impl FlowWorld {
         let flow = &self.flows[slot];
         let (source, handle, was_stranded) = (flow.source, flow.spec.handle, flow.way.stranded);
         let tells = self.sources[source as usize].subscription.of_messages();
+        if flow.together.is_some() {
+            let has_more = flow.head.is_some();
+            self.shares.deactivate(slot);
+            let found = self.reroute_together(slot, tells);
+            if found && has_more {
+                self.shares.activate(slot);
+            }
+            if found == was_stranded {
+                let now = self.state.now;
+                self.tell(source, |of| of.on_stranded(now, handle, !found));
+            }
+            return;
+        }
         let way = self.way_of(&flow.spec, &flow.key, &flow.sizes, tells);
         let stranded = way.stranded;
         let has_more = flow.head.is_some();

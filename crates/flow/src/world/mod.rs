@@ -6,10 +6,11 @@ mod records;
 mod simulation;
 mod sources;
 mod start;
+mod together;
 
 use crate::completions::Completions;
 use crate::event::{Event, Events, Kind};
-use crate::queue_pair::{Leaving, Message, QueuePair};
+use crate::queue_pair::{Leaving, Message, QueuePair, first_path};
 use crate::shares::{Shares, Tolerance};
 use probe::Probes;
 use sources::SourceState;
@@ -64,6 +65,8 @@ pub(crate) struct Ending {
     pub progress_at: Time,
     /// Flows with bytes to send or to be acknowledged.
     pub unfinished: u64,
+    /// Bytes that macro-flows have delivered.
+    pub macro_flow_bytes: u64,
 }
 
 /// Everything of one run at flow level. It can be read and written as its [`RunState`].
@@ -281,16 +284,19 @@ impl FlowWorld {
     fn latency(&mut self, number: u32) -> i64 {
         let flow = &self.flows[number];
         let Some(head) = flow.head else { return 0 };
+        if let Some(together) = &flow.together {
+            return together.whole.latency_ps as i64;
+        }
         if flow.latency.0 == head.payload {
             return flow.latency.1;
         }
+        let serialised = (head.wire * 8e12 / flow.way.slowest_bps as f64).ceil() as i64;
         let (packets, last) = flow.sizes.packets(head.payload);
         let (plan, full) = (&*self.state.plan, flow.sizes.full());
         let ideal = match &flow.way.spread {
             Some(hops) => timing::ideal_over_all(plan, hops, packets, full, last),
             None => timing::ideal_delivery(plan, first_path(&flow.way.path), packets, full, last),
         };
-        let serialised = (head.wire * 8e12 / flow.way.slowest_bps as f64).ceil() as i64;
         let latency = ideal.ps() as i64 - serialised;
         self.flows[number].latency = (head.payload, latency);
         latency
@@ -318,6 +324,7 @@ impl FlowWorld {
             flow: flow.id,
         };
         let (source, handle) = (flow.source, flow.spec.handle);
+        self.ending.macro_flow_bytes += if flow.together.is_some() { message.payload } else { 0 };
         self.state.counters.delivered_bytes += message.payload;
         self.state.counters.data_packets_delivered += flow.sizes.packets(message.payload).0;
         self.ending.progress_at = now;
@@ -384,9 +391,4 @@ impl FlowWorld {
     pub(crate) fn is_idle(&self) -> bool {
         self.state.plan.run.stop_when_idle && self.sources.iter().all(SourceState::is_idle)
     }
-}
-
-/// The path by which latencies count.
-pub(crate) fn first_path(paths: &xoff_fabric::record::Paths) -> &[u32] {
-    paths.iter().next().unwrap_or_default()
 }

@@ -12,6 +12,7 @@ impl FlowWorld {
         flow.done.delivered_bytes += bytes;
         let sent = (flow.head_sent(now) / f64::from(flow.sizes.full())) as u64;
         flow.done.packets += sent;
+        self.ending.macro_flow_bytes += if flow.together.is_some() { bytes } else { 0 };
         self.state.counters.delivered_bytes += bytes;
         self.state.counters.data_packets_sent += sent;
         self.state.counters.data_packets_delivered += bytes.div_ceil(u64::from(flow.sizes.mtu));
@@ -60,7 +61,8 @@ impl FlowWorld {
             self.account_partly(slot);
         }
         self.state.waits = self.sources.iter().flat_map(|of| of.source.waits_for()).collect();
-        let records: Vec<FlowRecord> = alive.iter().map(|&(_, slot)| self.record(slot)).collect();
+        let alone = alive.iter().filter(|&&(_, slot)| self.flows[slot].together.is_none());
+        let records: Vec<FlowRecord> = alone.map(|&(_, slot)| self.record(slot)).collect();
         self.state.flows.extend(records);
         debug_assert_eq!(self.shares.check(), Ok(()), "shares do not add up");
     }

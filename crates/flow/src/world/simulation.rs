@@ -44,6 +44,10 @@ impl Simulation for FlowWorld {
         debug_assert!(captures.is_empty(), "there is no frame to capture");
     }
 
+    fn macro_flow_bytes(&self) -> u64 {
+        self.ending.macro_flow_bytes
+    }
+
     /// Windows of activity have queues and pauses, which are not known here.
     fn watch_activity(&mut self) {}
 

@@ -72,6 +72,7 @@ impl FlowWorld {
         let flow_of = |world: &FlowWorld, handle| world.sources[source as usize].flows.get(handle);
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
+            Action::StartTogether(flow) => self.start_together(source, flow),
             Action::Offer { handle, bytes } => {
                 if let Some(flow) = flow_of(self, handle) {
                     self.offer(flow, bytes);
@@ -116,7 +117,8 @@ impl FlowWorld {
     pub(crate) fn send(&mut self, number: u32, payload: u64, name: u32, told: bool) {
         let now = self.state.now.ps();
         let flow = &mut self.flows[number];
-        let message = Message { payload, wire: flow.sizes.wire(payload) as f64, name, told };
+        let together = flow.together.as_deref().map(|together| FlowWorld::message_together(together, payload, name));
+        let message = together.unwrap_or(Message { payload, wire: flow.sizes.wire(payload) as f64, name, told });
         if !flow.is_unfinished() {
             self.ending.unfinished += 1;
             self.ending.progress_at = self.ending.progress_at.max(self.state.now);

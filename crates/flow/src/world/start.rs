@@ -1,7 +1,7 @@
 //! How a flow begins and ends: its number, its packets, its path.
 
-use crate::queue_pair::{Message, QueuePair, Sizes, Totals, Way};
-use crate::world::{FlowWorld, first_path};
+use crate::queue_pair::{Message, QueuePair, Sizes, Totals, Way, first_path};
+use crate::world::FlowWorld;
 use std::collections::VecDeque;
 use xoff_engine::{BitRate, LinkRate, Span};
 use xoff_fabric::ack_rule::AckRule;
@@ -11,6 +11,9 @@ use xoff_fabric::route::FlowKey;
 use xoff_fabric::scheme::{FlowFacts, Transport};
 use xoff_fabric::timing::{self, Exchange};
 use xoff_fabric::traffic::FlowSpec;
+
+/// Hops of most paths, at most.
+const LONGEST_PATH: usize = 8;
 
 impl FlowWorld {
     pub(crate) fn start_flow(&mut self, source: u32, spec: FlowSpec) {
@@ -26,6 +29,10 @@ impl FlowWorld {
         let (sizes, transport) = self.sizes_of(&spec);
         let way = self.way_of(&spec, &key, &sizes, tells);
         let (ideal, base_rtt) = self.times_of(&spec, &way, &sizes);
+        let latency = spec.size_bytes.map_or((0, 0), |bytes| {
+            let serialised = (sizes.wire(bytes) as f64 * 8e12 / way.slowest_bps as f64).ceil() as i64;
+            (bytes, ideal.ps() as i64 - serialised)
+        });
         let (handle, stranded) = (spec.handle, way.stranded);
         let (size, offered) = (spec.size_bytes, spec.offered_bytes);
         let flow = QueuePair {
@@ -50,7 +57,8 @@ impl FlowWorld {
             updated: self.state.now.ps(),
             done: Totals::default(),
             short_of_packet: 0,
-            latency: (0, 0),
+            latency,
+            together: None,
             spec,
         };
         let slot = self.flows.insert(flow);
@@ -84,7 +92,7 @@ impl FlowWorld {
     }
 
     /// Packets of a flow as they are on the wire.
-    fn sizes_of(&self, spec: &FlowSpec) -> (Sizes, Transport) {
+    pub(crate) fn sizes_of(&self, spec: &FlowSpec) -> (Sizes, Transport) {
         let plan = &self.state.plan;
         let domain = |node: u32| plan.nodes[node as usize].domain;
         let format = &self.schemes[usize::from(spec.scheme)].formats[usize::from(domain(spec.src) != domain(spec.dst))];
@@ -107,7 +115,7 @@ impl FlowWorld {
     pub(crate) fn way_of(&self, spec: &FlowSpec, key: &FlowKey, sizes: &Sizes, tells: bool) -> Way {
         let (plan, routes) = (&self.state.plan, &self.network.routes);
         let dead = |ports: &[u32]| ports.iter().any(|&port| self.network.convergence.is_dead(port / 2));
-        let (mut path, mut back) = (Vec::with_capacity(8), Vec::new());
+        let (mut path, mut back) = (Vec::with_capacity(LONGEST_PATH), Vec::with_capacity(LONGEST_PATH));
         let stranded = match &spec.path {
             Some(pinned) => {
                 path.extend_from_slice(pinned);
@@ -128,10 +136,11 @@ impl FlowWorld {
         }
         let spreads = plan.model.forwarding.is_per_packet() && spec.multipath && spec.path.is_none() && path.len() > 2;
         let (hops, spread) = match spreads && !stranded {
-            false => (path.iter().map(|&port| (port, 1.0)).collect(), None),
+            false => (Vec::new(), None),
             true => (self.shares_of_hops(spec), Some(routes.hops_between(spec.src, spec.dst))),
         };
-        let slowest = hops.iter().map(|&(port, _)| plan.fastest(port).rate.bps()).min().unwrap_or(1);
+        let all = path.iter().copied().filter(|_| hops.is_empty()).chain(hops.iter().map(|&(port, _)| port));
+        let slowest = all.map(|port| plan.fastest(port).rate.bps()).min().unwrap_or(1);
         let back_ps = plan.host(spec.dst).ack_delay.ps()
             + back.iter().map(|&port| plan.direction(port).delay.ps() + self.serialise(port, sizes.ack)).sum::<u64>();
         Way { path: Paths::One(path.into()), hops, spread, back, back_ps, slowest_bps: slowest, stranded }
@@ -173,7 +182,7 @@ impl FlowWorld {
         hops
     }
 
-    fn times_of(&self, spec: &FlowSpec, way: &Way, sizes: &Sizes) -> (Span, Span) {
+    pub(crate) fn times_of(&self, spec: &FlowSpec, way: &Way, sizes: &Sizes) -> (Span, Span) {
         let plan = &*self.state.plan;
         let exchange = Exchange { data_wire_bytes: sizes.full(), ack_wire_bytes: sizes.ack };
         let path = first_path(&way.path);
@@ -200,40 +209,50 @@ impl FlowWorld {
     /// Tells the shares where a flow goes and how many ACKs it causes.
     fn lay(&mut self, slot: u32, transport: Transport) {
         let flow = &self.flows[slot];
-        let every = self.acks_every(flow, transport);
+        let every = self.acks_every(&flow.spec, flow.identity, flow.base_rtt, (&flow.way, &flow.sizes), transport);
         let share = f64::from(flow.sizes.ack) / (f64::from(flow.sizes.full()) * f64::from(every));
-        self.shares.set_flow(slot, flow.spec.class, &flow.way.hops, &flow.way.back, share);
+        let back = flow.way.back.iter().map(|&port| (port, share));
+        self.shares.set_flow(slot, flow.spec.class, flow.way.shares(), back);
         let limit = self.limit_of(slot);
         self.shares.set_limit(slot, limit);
     }
 
     /// Packets for which one ACK comes.
-    fn acks_every(&self, flow: &QueuePair, transport: Transport) -> u32 {
-        let every = self.state.plan.host(flow.spec.dst).ack_every;
-        if every <= 1 {
+    pub(crate) fn acks_every(
+        &self,
+        spec: &FlowSpec,
+        identity: u64,
+        base_rtt: Span,
+        (way, sizes): (&Way, &Sizes),
+        transport: Transport,
+    ) -> u32 {
+        let receiver = self.state.plan.host(spec.dst);
+        if receiver.ack_every <= 1 {
             return 1;
         }
-        let line_rate = self.line_rate(flow.spec.src);
+        let line_rate = self.line_rate(spec.src);
         let facts = FlowFacts {
             seed: self.state.plan.seed,
-            flow: flow.identity,
+            flow: identity,
             line_rate,
             start: self.state.now,
-            initial_rate: flow.spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
-            base_rtt: flow.base_rtt,
+            initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
+            base_rtt,
             max_base_rtt: self.network.max_base_rtt,
             bdp_bytes: line_rate.bytes_in(self.network.max_base_rtt),
-            mtu_bytes: flow.sizes.mtu,
-            mtu_wire_bytes: flow.sizes.full(),
-            weight: flow.spec.weight,
-            hops: first_path(&flow.way.path).len().saturating_sub(1) as u8,
-            ack_delay: self.state.plan.host(flow.spec.dst).ack_delay,
+            mtu_bytes: sizes.mtu,
+            mtu_wire_bytes: sizes.full(),
+            weight: spec.weight,
+            hops: first_path(&way.path).len().saturating_sub(1) as u8,
+            ack_delay: receiver.ack_delay,
             inter_domain: None,
-            spread: flow.way.spread.is_some(),
+            spread: way.spread.is_some(),
             trims: false,
         };
-        let limits = (self.schemes[usize::from(flow.spec.scheme)].first_limits)(&facts);
-        limits.map_or(every, |limits| AckRule::new(transport, every, limits.window_bytes, flow.sizes.mtu).every)
+        let limits = (self.schemes[usize::from(spec.scheme)].first_limits)(&facts);
+        limits.map_or(receiver.ack_every, |limits| {
+            AckRule::new(transport, receiver.ack_every, limits.window_bytes, sizes.mtu).every
+        })
     }
 
     pub(crate) fn line_rate(&self, host: u32) -> BitRate {
@@ -243,6 +262,9 @@ impl FlowWorld {
     /// The most that a flow may send: line rate, what its application allows, and what it keeps to.
     pub(crate) fn limit_of(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot];
+        if let Some(together) = &flow.together {
+            return self.limit_together(together);
+        }
         let line = self.line_rate(flow.spec.src);
         let kept = flow.spec.initial_rate.filter(|_| self.schemes[usize::from(flow.spec.scheme)].keeps_initial_rate);
         [flow.spec.rate_cap, kept].into_iter().flatten().fold(line, BitRate::min).bps() as f64
@@ -252,9 +274,15 @@ impl FlowWorld {
     pub(crate) fn end_flow(&mut self, slot: u32) {
         let now = self.state.now;
         self.account_partly(slot);
-        let record = self.record(slot);
-        self.state.flows.push(record);
-        self.state.counters.flows_completed += 1;
+        match &self.flows[slot].together {
+            // Connections of a macro-flow have no records.
+            Some(together) => self.state.counters.flows_completed += together.flow.edges.len() as u64,
+            None => {
+                let record = self.record(slot);
+                self.state.flows.push(record);
+                self.state.counters.flows_completed += 1;
+            }
+        }
         self.shares.deactivate(slot);
         self.completions.remove(slot);
         let flow = self.flows.remove(slot);

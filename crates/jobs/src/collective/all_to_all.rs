@@ -8,6 +8,7 @@ use super::options::{Chunk, Options, Servers, Skew, share_bytes, shares};
 use super::size::{Sends, each};
 use super::visits::{Task, Visit};
 use crate::dag::{OpId, Via};
+use crate::macro_flow::{Edge, MacroFlow, Pace};
 use std::collections::BTreeMap;
 use xoff_engine::stream;
 
@@ -47,6 +48,42 @@ pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &m
         end.push(*come);
     }
     Ok(())
+}
+
+/// A phase for each batch of peers: one macro-flow for what goes straight, one for what goes by relays.
+pub(super) fn macro_flows(layer: &Layer, task: &Task) -> Result<Vec<Vec<MacroFlow>>, String> {
+    let Task { bytes, visits, options, .. } = *task;
+    let n = layer.members.len();
+    let pairs = Pairs::new(n, bytes, &options.skew)?;
+    let relays = Relays::new(layer.members, layer.servers);
+    let rounds = rounds(n, group(visits));
+    let batch = if options.peers == 0 { n } else { options.peers as usize };
+    let channels = options.channels.max(1);
+    let phase = |rounds: &[Round]| {
+        let met = || rounds.iter().flat_map(|round| (0..n).map(|from| (from, round.peer(from))));
+        let most = met().filter(|(from, to)| from != to).map(|(from, to)| pairs.part(from, to).1).max().unwrap_or(0);
+        let chunk = chunk(options, Via::Nic(0), share_bytes(most, channels.into()));
+        let parts = chunk.parts(share_bytes(most, channels.into()).min(most), options.window(OUTSTANDING));
+        let mut ways: [Vec<Edge>; 2] = Default::default();
+        for (from, to) in met().filter(|(from, to)| from != to) {
+            let (_, bytes) = pairs.part(from, to);
+            let relay = if options.pxn { relays.between(from, to) } else { None };
+            let hops = match relay {
+                Some(relay) => vec![(from, relay, Via::ScaleUp), (relay, to, Via::Nic(layer.nic(to)))],
+                None => vec![(from, to, layer.way(from, to))],
+            };
+            for channel in (0..channels).filter(|_| bytes > 0) {
+                let share = (bytes as f64 / most as f64) as f32;
+                let edges = layer.edges(hops.iter().copied(), channel).into_iter();
+                ways[usize::from(relay.is_some())].extend(edges.map(|edge| Edge { share: edge.share * share, ..edge }));
+            }
+        }
+        // The two connections of a relayed pair follow each other.
+        let paces = [Pace::Free, Pace::Path(vec![0, options.queue_pairs.into()])];
+        let flows = ways.into_iter().zip(paces).filter(|(edges, _)| !edges.is_empty());
+        flows.map(|(edges, pace)| MacroFlow { edges, parts: parts.clone(), pace }).collect()
+    };
+    Ok(rounds.chunks(batch).map(phase).filter(|phase: &Vec<_>| !phase.is_empty()).collect())
 }
 
 /// All that one member has for another. The operation that completes it is added to the `needs` of both.

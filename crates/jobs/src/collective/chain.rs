@@ -6,8 +6,8 @@ use super::size::{Sends, each};
 use super::visits::{Task, ring, usual_channels};
 use crate::dag::{Collective, OpId, Via};
 
-const CHUNK_BYTES: u64 = 512 << 10;
-const OUTSTANDING: u32 = 8;
+pub(super) const CHUNK_BYTES: u64 = 512 << 10;
+pub(super) const OUTSTANDING: u32 = 8;
 
 /// A broadcast from the root, or a reduction to it; `begins` and `ends` by member.
 pub(super) fn generate(layer: &mut Layer, task: &Task, begins: &[OpId], ends: &mut [Vec<OpId>]) -> Result<(), String> {
@@ -53,11 +53,17 @@ pub(super) fn sends(n: usize, task: &Task) -> Result<Sends, String> {
 
 /// From the root once round, or from the one after it round to the root.
 fn connect(layer: &Layer, ring: &[(usize, Via)], root: usize, to_root: bool, channel: u16) -> Vec<Connection> {
+    let hops = hops(ring, root, to_root);
+    hops.into_iter().map(|(from, to, via)| layer.connect(from, to, via, channel)).collect()
+}
+
+/// From, to and the way of each of its connections.
+pub(super) fn hops(ring: &[(usize, Via)], root: usize, to_root: bool) -> Vec<(usize, usize, Via)> {
     let n = ring.len();
     let start = ring.iter().position(|(member, _)| *member == root).unwrap_or_default() + usize::from(to_root);
-    let link = |at: usize| {
+    let hop = |at: usize| {
         let ((from, via), (to, _)) = (ring[(start + at) % n], ring[(start + at + 1) % n]);
-        layer.connect(from, to, via, channel)
+        (from, to, via)
     };
-    (0..n - 1).map(link).collect()
+    (0..n - 1).map(hop).collect()
 }

@@ -151,7 +151,7 @@ impl Exchange<'_> {
 }
 
 /// The half that a member keeps, and that which it gives away.
-fn halves((at, bytes): (u64, u64), upper: bool) -> ((u64, u64), (u64, u64)) {
+pub(super) fn halves((at, bytes): (u64, u64), upper: bool) -> ((u64, u64), (u64, u64)) {
     let low = bytes.div_ceil(2);
     let (low, high) = ((at, low), (at + low, bytes - low));
     if upper { (high, low) } else { (low, high) }

@@ -65,14 +65,14 @@ pub(super) fn sends(members: &[u32], of: Servers, task: &Task) -> Result<Sends, 
 }
 
 /// The block of each GPU of a server that has one: whose, where it begins, and its length.
-fn blocks(gpus: usize, bytes: u64) -> impl Iterator<Item = (usize, u64, u64)> {
+pub(super) fn blocks(gpus: usize, bytes: u64) -> impl Iterator<Item = (usize, u64, u64)> {
     let block = bytes.div_ceil(gpus as u64);
     let starts = (0..gpus).zip((0..).map(move |gpu| gpu * block)).take_while(move |(_, at)| *at < bytes);
     starts.map(move |(gpu, at)| (gpu, at, block.min(bytes - at)))
 }
 
 /// Visits of some of the members, who keep their places.
-fn of_members(all: &[u32], servers: Servers, members: &[usize]) -> Vec<Visit> {
+pub(super) fn of_members(all: &[u32], servers: Servers, members: &[usize]) -> Vec<Visit> {
     let ranks: Vec<u32> = members.iter().map(|member| all[*member]).collect();
     let mut visits = visits(&ranks, servers);
     for place in visits.iter_mut().flat_map(|visit| &mut visit.members) {

@@ -4,6 +4,7 @@ use super::options::{Options, Servers};
 use super::ring_program::Member;
 use super::size::part_bytes;
 use crate::dag::{Activity, ActivityKind, Collective, Dag, Lane, OpId, Via, Work};
+use crate::macro_flow::MacroFlow;
 
 /// A rank's first and last operation in a collective, which do nothing themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +34,7 @@ pub(super) struct Layer<'a> {
     pub(super) ends: Vec<Ends>,
     /// Activity of the first member; those of the others follow.
     activity: u32,
-    queue_pairs: usize,
+    pub(super) queue_pairs: usize,
     split: bool,
     /// Messages under way on a connection; zero: any number.
     window: usize,
@@ -94,6 +95,15 @@ impl<'a> Layer<'a> {
         let queue_pairs = usize::from(options.queue_pairs);
         let (members, ends, split) = (&ranks[..], Vec::new(), options.split);
         Layer { dag, members, servers, ends, activity: first, queue_pairs, split, window: 0, carried: None }
+    }
+
+    /// All of some connections at once, when `need` has ended.
+    pub(super) fn macro_flow(&mut self, flow: MacroFlow, need: OpId) -> OpId {
+        let number = self.dag.macro_flows.len() as u32;
+        self.dag.macro_flows.push(flow);
+        let op = self.dag.op(self.activity, Work::Macro(number));
+        self.dag.need(need, op);
+        op
     }
 
     /// The members, for a program.
@@ -210,6 +220,11 @@ impl<'a> Layer<'a> {
 }
 
 impl Connection {
+    /// From, to, and by which way.
+    pub(super) fn hop(&self) -> (usize, usize, Via) {
+        (self.from, self.to, self.via)
+    }
+
     pub(super) fn sent(&self) -> usize {
         self.arrived.len()
     }

@@ -6,6 +6,7 @@ mod chain;
 mod halving_doubling;
 mod hierarchical;
 mod layer;
+mod macros;
 mod options;
 mod pipeline;
 mod ring;
@@ -39,6 +40,8 @@ pub enum Form {
     /// Programs make them when they are due, for collectives that have one: memory then follows connections. Messages,
     /// their times and their order are those of the list, if messages of a lane arrive in order.
     Programs,
+    /// Channels and phases are macro-flows ([`crate::macro_flow`]), for a network at flow level.
+    MacroFlows,
 }
 
 /// Adds a collective among `members`, ranks in the order of their ring. `bytes` is its size as nccl-tests defines it: the
@@ -109,7 +112,9 @@ pub fn size(
         Way::AllToAll => all_to_all::sends(members, servers, bytes, options)?,
         Way::Barrier => barrier::sends(n, bytes, options)?,
     };
-    let size = if way.has_program(options, form) {
+    let size = if form == Form::MacroFlows && way.has_macro_flows() {
+        Size::of_macro_flows(sends, n as u64, options)
+    } else if way.has_program(options, form) {
         Size::of_program(sends, n as u64, options)
     } else {
         Size::of_sends(sends, n as u64, options)
@@ -126,6 +131,9 @@ fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options, fo
     let way = Way::of(what, options.algorithm, layer.members.len())?;
     match way {
         Way::Alone => {}
+        _ if form == Form::MacroFlows && way.has_macro_flows() => {
+            macros::generate(layer, way, &task, &begins, &mut ends)?;
+        }
         Way::Ring => {
             let ring = Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) };
             if way.has_program(options, form) {

@@ -1,5 +1,7 @@
 //! How collectives are done: algorithms, channels, chunks. What is not said is as NCCL does it.
 
+use crate::macro_flow::Chunks;
+
 /// Far beyond any buffer, and small enough for sums of chunks.
 const MOST_CHUNK_BYTES: u64 = 1 << 40;
 
@@ -171,6 +173,19 @@ impl Chunk {
     pub(super) fn pieces(self, at: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
         let chunk = move |k: u64| (at + k * self.bytes, self.bytes.min(bytes - k * self.bytes));
         (0..bytes.div_ceil(self.bytes)).map(chunk).flat_map(move |(at, bytes)| self.cut(at, bytes))
+    }
+
+    /// Chunk after chunk as a macro-flow has them, each in one message: whole ones, and the last.
+    pub(super) fn parts(self, bytes: u64, window: usize) -> Vec<Chunks> {
+        let part = |(chunks, chunk_bytes): (u64, u64)| Chunks {
+            times: 1,
+            chunks,
+            chunk_bytes,
+            slice_bytes: self.slice_of(chunk_bytes.max(1)).min(chunk_bytes),
+            depth: window as u32,
+        };
+        let parts = [(bytes / self.bytes, self.bytes), (1, bytes % self.bytes)];
+        parts.into_iter().filter(|(chunks, bytes)| chunks * bytes > 0).map(part).collect()
     }
 
     /// The length of the slices of a piece, but for the last.

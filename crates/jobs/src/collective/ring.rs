@@ -116,7 +116,18 @@ impl Ring<'_> {
         Ok((sends * walk.steps().count() as u64).with(n as u64 * parts.len() as u64, 0))
     }
 
-    fn members(&self) -> usize {
+    /// How it walks its buffer.
+    pub(super) fn walk(&self, options: &Options) -> Result<Walk, String> {
+        let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
+        Ok(Walk { what: self.what, members: self.members(), chunk })
+    }
+
+    /// Messages under way on a connection; zero: any number.
+    pub(super) fn window(&self, options: &Options) -> u64 {
+        options.window(OUTSTANDING) as u64
+    }
+
+    pub(super) fn members(&self) -> usize {
         self.visits.iter().map(|visit| visit.members.len()).sum()
     }
 
@@ -127,7 +138,7 @@ impl Ring<'_> {
     }
 
     /// Each channel's part of the buffer; of each member's block if members have one.
-    fn parts(&self, n: usize) -> Vec<(u64, u64)> {
+    pub(super) fn parts(&self, n: usize) -> Vec<(u64, u64)> {
         let channels = u64::from(self.channels.unwrap_or_else(|| usual_channels(self.visits)));
         let bytes = if self.what == Collective::AllReduce { self.bytes } else { self.bytes.div_ceil(n as u64) };
         shares(bytes, channels)

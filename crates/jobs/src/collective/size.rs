@@ -8,6 +8,9 @@ use std::ops::{Add, AddAssign, Mul};
 /// More messages than this would not fit in the memory of most machines; nor would a rank send so many in a day.
 const MOST_MESSAGES: u64 = 1 << 28;
 
+/// Memory of a connection of a macro-flow, as it is generated and as it is run, with the ports of its path.
+const EDGE_BYTES: u64 = 200;
+
 /// A graph in numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
@@ -25,6 +28,8 @@ pub struct Size {
     needs: u64,
     /// Memory of programs and of the tables of their pairs of ranks, about.
     table_bytes: u64,
+    /// Connections of macro-flows.
+    connections: u64,
 }
 
 impl Size {
@@ -55,6 +60,7 @@ impl Size {
             listed: sends.messages,
             due: 0,
             table_bytes: 0,
+            connections: 0,
             others: sends.joins.saturating_add(joined).saturating_add(2 * members),
             // What a message waits for, and what its sender may have under way; the last of each connection.
             needs: (sends.messages.saturating_add(sends.connections).saturating_add(sends.joins))
@@ -75,6 +81,23 @@ impl Size {
                 .saturating_add(compiled::memory_of_pairs(sends.connections.saturating_mul(ways))),
             ..Size::of_others(2 * members)
         }
+    }
+
+    /// Size as macro-flows: what follows messages is left out.
+    pub(super) fn of_macro_flows(sends: Sends, members: u64, options: &Options) -> Size {
+        let edges = sends.connections.saturating_mul(u64::from(options.queue_pairs));
+        Size {
+            messages: sends.messages,
+            bytes: sends.bytes,
+            connections: edges,
+            table_bytes: compiled::memory_of_pairs(edges).saturating_add(edges.saturating_mul(EDGE_BYTES)),
+            ..Size::of_others(3 * members + 64)
+        }
+    }
+
+    /// Connections of its macro-flows.
+    pub fn connections(&self) -> u64 {
+        self.connections
     }
 
     /// Bytes of memory that the graph takes while it is made; it takes about half of them after that.
@@ -119,6 +142,7 @@ impl Add for Size {
             listed: self.listed.saturating_add(other.listed),
             due: self.due.saturating_add(other.due),
             table_bytes: self.table_bytes.saturating_add(other.table_bytes),
+            connections: self.connections.saturating_add(other.connections),
             others: self.others.saturating_add(other.others),
             needs: self.needs.saturating_add(other.needs),
         }

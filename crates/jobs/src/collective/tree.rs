@@ -10,8 +10,8 @@ use super::size::{Sends, each};
 use super::visits::{Task, Visit, usual_channels};
 use crate::dag::{OpId, Via};
 
-const CHUNK_BYTES: u64 = 512 << 10;
-const OUTSTANDING: u32 = 8;
+pub(super) const CHUNK_BYTES: u64 = 512 << 10;
+pub(super) const OUTSTANDING: u32 = 8;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Node {
@@ -87,7 +87,7 @@ pub(super) fn sends(n: usize, task: &Task) -> Result<Sends, String> {
     Ok(each(bytes, share_bytes(bytes, channels.into()), edge) * (2 * (n as u64 - 1)))
 }
 
-struct Tree {
+pub(super) struct Tree {
     /// Parents before children.
     order: Vec<usize>,
     children: Vec<Vec<usize>>,
@@ -99,7 +99,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(layer: &Layer, visits: &[Visit], second: bool, rail: u16, channel: u16) -> Tree {
+    pub(super) fn new(layer: &Layer, visits: &[Visit], second: bool, rail: u16, channel: u16) -> Tree {
         let members = layer.members.len();
         let mut tree = Tree {
             order: Vec::new(),
@@ -133,6 +133,28 @@ impl Tree {
             tree.order.extend(children);
         }
         tree
+    }
+
+    /// Its connections, up and then down, and the places of those from the deepest leaf to the root and back.
+    pub(super) fn hops(&self) -> (Vec<(usize, usize, Via)>, Vec<u32>) {
+        let below: Vec<usize> = self.order.iter().skip(1).copied().collect();
+        let all = [&self.up, &self.down];
+        let of = |edges: &[Option<Connection>], child: usize| edges[child].as_ref().map(Connection::hop);
+        let hops = all.iter().flat_map(|edges| below.iter().filter_map(|child| of(edges, *child))).collect();
+        // Parents come before children: the last is as deep as any.
+        let mut depth = vec![0_usize; self.children.len()];
+        let mut parent = vec![None; self.children.len()];
+        for &member in &self.order {
+            for &child in &self.children[member] {
+                (depth[child], parent[child]) = (depth[member] + 1, Some(member));
+            }
+        }
+        let place = |child: usize| below.iter().position(|other| *other == child).unwrap_or_default() as u32;
+        let deepest = below.iter().copied().max_by_key(|child| depth[*child]);
+        let way = std::iter::successors(deepest, |at| parent[*at]).filter(|at| parent[*at].is_some());
+        let up: Vec<u32> = way.map(place).collect();
+        let down = up.iter().rev().map(|at| at + below.len() as u32);
+        (hops, up.iter().copied().chain(down).collect())
     }
 
     /// Every member sends its sum to its parent when it has its children's.

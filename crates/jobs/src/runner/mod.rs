@@ -267,6 +267,19 @@ impl Runner {
         Message::new(id, self.flights.all[id as usize], &self.job.dag)
     }
 
+    /// Iterations that all ranks have ended.
+    pub fn iterations_over(&self) -> u32 {
+        self.oldest
+    }
+
+    /// Begins no iteration that no rank has begun. Returns how many there will have been.
+    pub fn stop_early(&mut self) -> u32 {
+        let queued = self.starting.iter().map(|(iteration, _)| iteration + 1).max().unwrap_or(0);
+        let begun = queued.max(self.oldest + self.iterations.len() as u32);
+        self.job.iterations = self.job.iterations.min(begun);
+        self.job.iterations
+    }
+
     pub fn is_over(&self) -> bool {
         self.open_ranks == 0
     }
@@ -327,7 +340,8 @@ impl Runner {
                 let span = slow.map_or(span, |factor| Span::from_ps((span.ps() as f64 * factor).round() as u64));
                 self.events.push(Reverse((now + span, iteration, Due::Computed(op))));
             }
-            Work::Send { bytes, .. } => {
+            Work::Send { .. } | Work::Macro(_) => {
+                let bytes = self.job.dag.bytes_of(op);
                 let (pair, order) = (self.job.dag.pair_of(op), self.job.dag.order_of(op));
                 let flight = Flight { iteration, since: now, bytes, order, pair, of: Some(Origin::Op(op)) };
                 self.going.add(self.flights.take_off(flight, &self.job.dag));

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_jobs::bandwidth::{Account, Exchange};
+use xoff_jobs::settle::Settled;
 use xoff_jobs::{Compiled, Interval};
 use xoff_scenario::traffic::JobInterval;
 
@@ -121,11 +122,18 @@ impl Jobs {
     }
 
     /// Adds everything up. Writes the rows of the tables, if there are some.
-    pub(crate) fn finish(self, until: Time, mut tables: Option<&mut JobTables>) -> io::Result<Gathered> {
+    pub(crate) fn finish(
+        self,
+        until: Time,
+        settled: &[(u32, Settled)],
+        mut tables: Option<&mut JobTables>,
+    ) -> io::Result<Gathered> {
         let mut gathered = Gathered::default();
         for (facts, intervals) in self.list {
-            let account = Account::of(&facts.graph, facts.iterations, &intervals, until);
-            let row = row(&facts, &account);
+            let settled = settled.iter().find(|(source, _)| *source == facts.source).map(|(_, settled)| *settled);
+            let ran = settled.map_or(facts.iterations, |settled| settled.ran);
+            let account = Account::of(&facts.graph, ran, &intervals, until);
+            let row = row(&facts, &account, settled);
             if let Some(tables) = &mut tables {
                 tables.write(&facts, &row, &account, &intervals)?;
             }
@@ -136,18 +144,26 @@ impl Jobs {
     }
 }
 
-fn row(facts: &JobFacts, account: &Account) -> JobRow {
+/// What was run, and the iterations that were not at their mean.
+fn row(facts: &JobFacts, account: &Account, settled: Option<Settled>) -> JobRow {
     let ranks = facts.graph.ranks();
     let end = account.end.filter(|_| account.finished);
     let jct = end.map(|end| end.saturating_since(facts.start));
+    let settled = settled.filter(|_| account.finished);
+    let rest = |settled: Settled| f64::from(facts.iterations - settled.ran);
+    let more_us = settled.map_or(0.0, |settled| rest(settled) * settled.mean_us);
     let exposed = account.mean(ranks, |share| share.exposed);
     JobRow {
         name: facts.name.clone(),
         ranks,
         iterations: facts.iterations,
+        iterations_run: settled.map_or(facts.iterations, |settled| settled.ran),
+        iteration_us: settled.map(|settled| settled.mean_us),
+        iteration_half_width_us: settled.map(|settled| settled.half_width_us),
         start_us: facts.start.as_us(),
-        end_us: end.map(Time::as_us),
-        jct_us: jct.map(Span::as_us),
+        end_us: end.map(|end| end.as_us() + more_us),
+        jct_us: jct.map(|jct| jct.as_us() + more_us),
+        jct_half_width_us: settled.map(|settled| rest(settled) * settled.half_width_us),
         compute_us: account.mean(ranks, |share| share.compute).as_us(),
         communication_us: account.mean(ranks, |share| share.communication).as_us(),
         exposed_us: exposed.as_us(),

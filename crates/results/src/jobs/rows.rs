@@ -13,12 +13,20 @@ contract! {
         pub ranks: u32,
         /// That it was to do.
         pub iterations: u32,
+        /// How many of them were run: fewer where it settled before.
+        pub iterations_run: u32,
+        /// Mean time of an iteration, where it settled.
+        pub iteration_us: Option<f64>,
+        /// Half-width of the 95 % interval of that mean.
+        pub iteration_half_width_us: Option<f64>,
         /// When it started.
         pub start_us: f64,
-        /// When its last activity was over; `None` if it did not end within the run.
+        /// When its last activity was over, or would have been, where it settled; `None` if it did not end within the run.
         pub end_us: Option<f64>,
         /// Job completion time: from start to end.
         pub jct_us: Option<f64>,
+        /// Half-width that the iterations that were not run give that, where it settled.
+        pub jct_half_width_us: Option<f64>,
         /// Mean over the ranks of the time in which each computed.
         pub compute_us: f64,
         /// Mean over the ranks of the time in which each took part in a collective or a message.
@@ -67,6 +75,20 @@ impl JobRow {
     /// Whether it ended within the run.
     pub fn finished(&self) -> bool {
         self.jct_us.is_some()
+    }
+
+    /// Whether iterations are extrapolated.
+    pub fn settled(&self) -> bool {
+        self.iteration_us.is_some()
+    }
+
+    /// What became of it.
+    pub fn state(&self) -> &'static str {
+        match (self.settled(), self.finished()) {
+            (true, _) => "settled",
+            (false, true) => "finished",
+            (false, false) => "unfinished",
+        }
     }
 }
 

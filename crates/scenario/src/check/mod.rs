@@ -1,6 +1,7 @@
 //! What can be said of a scenario before it runs: `xoff check`.
 
 mod acks;
+pub mod cost;
 mod cycle;
 mod headroom;
 pub mod marking;
@@ -16,8 +17,9 @@ pub(crate) use servers::Servers;
 
 use crate::{Loaded, budget};
 use serde::Serialize;
-use xoff_fabric::plan::{NodeKind, Thresholds};
+use xoff_fabric::plan::{Fidelity, NodeKind, Thresholds};
 use xoff_fabric::route::Routes;
+use xoff_jobs::collective::Form;
 
 /// Everything `xoff check` tells; text by [`Report::text`], JSON by serialising it.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +50,9 @@ pub struct Report {
     /// Why a run has one partition, whatever the threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) one_part_because: Option<&'static str>,
+    /// What runs of both levels take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<cost::Cost>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -91,6 +96,9 @@ pub(crate) struct TrafficRow {
     /// Messages of one iteration of a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) messages: Option<u64>,
+    /// Whether collectives of a job are macro-flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) macro_flows: Option<bool>,
     /// What it takes to make the graph of a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory_bytes: Option<u64>,
@@ -121,6 +129,7 @@ pub fn report(loaded: &Loaded) -> Report {
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
         one_part_because: loaded.indivisible(true),
+        cost: None,
         warnings: loaded
             .warnings
             .iter()
@@ -192,6 +201,7 @@ fn deadlock(loaded: &Loaded, whole: &Routes) -> Deadlock {
 }
 
 fn traffic(loaded: &Loaded) -> Vec<TrafficRow> {
+    let at_flow_level = loaded.plan.run.fidelity == Fidelity::Flow;
     let row = |plan: &crate::traffic::TrafficPlan| TrafficRow {
         name: plan.name.clone(),
         kind: plan.kind.to_owned(),
@@ -200,6 +210,7 @@ fn traffic(loaded: &Loaded) -> Vec<TrafficRow> {
         load: plan.expected.load,
         ends_by_itself: plan.expected.finite,
         messages: plan.job().map(|job| job.graph.size().messages),
+        macro_flows: plan.job().filter(|_| at_flow_level).map(|job| job.graph.form() == Some(Form::MacroFlows)),
         memory_bytes: plan.job().map(|job| job.graph.size().memory_bytes()),
     };
     loaded.traffic.iter().map(row).collect()

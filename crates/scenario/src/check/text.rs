@@ -67,6 +67,9 @@ impl Report {
         if let Some(why) = self.one_part_because {
             writeln!(out, "one partition, one thread: {why}")?;
         }
+        if let Some(cost) = &self.cost {
+            writeln!(out, "{}", cost.text())?;
+        }
         for warning in &self.warnings {
             writeln!(out, "warning: {warning}")?;
         }
@@ -226,7 +229,12 @@ impl Report {
             self.traffic.iter().filter_map(|row| Some((row, row.messages?, row.memory_bytes?))).collect();
         for (row, messages, memory_bytes) in &jobs {
             let (messages, memory) = (thousands(*messages), scaled_bytes(*memory_bytes as f64));
-            writeln!(out, "{}: {messages} messages in an iteration, whose graph takes {memory} of memory", row.name)?;
+            let as_what = if row.macro_flows == Some(true) { ", carried out as macro-flows," } else { "," };
+            writeln!(
+                out,
+                "{}: {messages} messages in an iteration{as_what} whose graph takes {memory} of memory",
+                row.name
+            )?;
         }
         if jobs.is_empty() { Ok(()) } else { writeln!(out) }
     }

@@ -41,6 +41,9 @@ pub(super) const SECTIONS: &[Section] = sections! {
         "stop_when_idle": Flag = true, "End earlier, once all flows have ended and none will start";
         "fidelity": OneOf(FIDELITY) = "packet",
             "`packet` follows every packet, queue and PAUSE; `flow` gives flows max-min fair rates and is 20 to 400 times as fast";
+        "collectives": OneOf(COLLECTIVES) = "auto",
+            "`macro`: a channel or phase of a collective is one flow over all its connections; `messages`: every message is sent; `auto`: `macro` from 512 ranks on",
+            only "with fidelity = \"flow\"";
         "out_of_range": Flag = false, "Run even where fair rates are known to be far from packet level",
             only "with fidelity = \"flow\"";
         "allow_drops": Flag = false, "Count drops in lossless classes instead of failing",
@@ -51,6 +54,12 @@ pub(super) const SECTIONS: &[Section] = sections! {
             "What a deadlock does to the run", only "with fidelity = \"packet\", unless deadlock_check = \"off\"";
         "stall_after": Either(&[Time, OFF]) = "50ms",
             "Fail when flows are unfinished and nothing was delivered for this long; a TCP flow that waits for its timer is not stalled";
+        "settle": Table, "When jobs with iterations stop early; they run all of them unless this table is there";
+    }
+    ["run.settle"] "Jobs stop once the mean time of an iteration is known: what is left is extrapolated, and marked" {
+        "error": Number = 0.005, "Half-width of the 95 % interval of the mean, in shares of the mean";
+        "warm_up": Count = 1, "Iterations at the start that do not count";
+        "at_least": Count = 4, "Iterations to run in any case, those at the start among them";
     }
     ["topology"] "The network" { = TOPOLOGY }
     [["topology.link"]] "Links of a custom topology, between every node of `a` and every node of `b`" {

@@ -2,8 +2,8 @@
 
 use xoff_engine::TimeResolution;
 use xoff_fabric::plan::{
-    AckClass, AckPath, BaseRtt, Counting, Dialect, Ecmp, Fidelity, HashFields, HashSeeds, Irn, NextHops, PathMap,
-    Recovery, ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
+    AckClass, AckPath, BaseRtt, Collectives, Counting, Dialect, Ecmp, Fidelity, HashFields, HashSeeds, Irn, NextHops,
+    PathMap, Recovery, ResumeAt, Rule, Sack, Service, SetAside, Tie, Ties, Unscheduled, WatchdogAction,
 };
 use xoff_fabric::topology::CoreWiring;
 use xoff_jobs::Collective;
@@ -30,6 +30,8 @@ pub(crate) const BASE_RTT: Words<BaseRtt> = &[("wire", BaseRtt::Wire), ("payload
 
 // [run]
 pub(crate) const FIDELITY: Words<Fidelity> = &[("packet", Fidelity::Packet), ("flow", Fidelity::Flow)];
+pub(crate) const COLLECTIVES: Words<Collectives> =
+    &[("auto", Collectives::Auto), ("macro", Collectives::Macro), ("messages", Collectives::Messages)];
 
 // [routing]
 /// Rule of a mode, without the parameters that have keys of their own.

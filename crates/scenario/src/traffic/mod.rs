@@ -27,3 +27,5 @@ pub use plan::{Expected, TrafficPlan};
 #[cfg(test)]
 pub(crate) use read::tests::EXAMPLES;
 pub(crate) use read::{LARGEST_FLOW_FILE, read};
+pub use xoff_jobs::collective::Form;
+pub use xoff_jobs::settle::Settled;

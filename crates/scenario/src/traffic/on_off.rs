@@ -137,7 +137,9 @@ mod tests {
                 }
                 Action::Offer { handle, bytes } => offered[handle as usize] += bytes,
                 Action::Stop { .. } => assert_eq!(at, Time::from_ms(101)),
-                Action::Cap { .. } | Action::Send { .. } => panic!("no caps or messages here"),
+                Action::Cap { .. } | Action::Send { .. } | Action::StartTogether(_) => {
+                    panic!("no caps or messages here")
+                }
             }
         }
         offered

@@ -141,7 +141,9 @@ pub mod tests {
             Action::Start(spec) => format!("start {}", spec.handle),
             Action::Stop { handle } => format!("stop {handle}"),
             Action::Cap { handle, rate } => format!("cap {handle} {rate:?}"),
-            Action::Offer { .. } | Action::Send { .. } => unreachable!("a timetable offers nothing"),
+            Action::Offer { .. } | Action::Send { .. } | Action::StartTogether(_) => {
+                unreachable!("a timetable offers nothing")
+            }
         };
         play(source, 100).into_iter().map(|(at, action)| (at.ps() / 1_000_000, name(action))).collect()
     }

@@ -82,7 +82,11 @@ pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let entries = match args.fidelity.as_deref() {
         Some(PACKET_AND_FLOW) => load_both(&scenario, &options, args)?,
         fidelity => {
-            let level = FidelityArgs { fidelity: fidelity.map(str::to_owned), out_of_range: args.out_of_range };
+            let level = FidelityArgs {
+                fidelity: fidelity.map(str::to_owned),
+                out_of_range: args.out_of_range,
+                ..Default::default()
+            };
             let all = ["all".to_owned()];
             let wanted = if args.schemes.is_empty() { &all[..] } else { &args.schemes[..] };
             load_all(&scenario, &level.on(options), wanted)?
@@ -100,7 +104,7 @@ const PACKET_AND_FLOW: &str = "packet,flow";
 /// Each scheme at packet level and at flow level, one after the other. What flow level refuses stops the comparison.
 fn load_both(scenario: &Scenario, options: &Options, args: &CompareArgs) -> Result<Entries, Stop> {
     let level = |fidelity: &str, out_of_range| {
-        FidelityArgs { fidelity: Some(fidelity.to_owned()), out_of_range }.on(options.clone())
+        FidelityArgs { fidelity: Some(fidelity.to_owned()), out_of_range, ..Default::default() }.on(options.clone())
     };
     let own = |options: &Options| -> Result<Entries, Stop> {
         if !args.schemes.is_empty() {

@@ -4,8 +4,9 @@ use super::{FidelityArgs, ScenarioArgs, Stop, show, show_page, warn};
 
 use crate::schemes_text;
 use clap::Args;
-use xoff_scenario::Diagnostic;
-use xoff_scenario::{import, wrap};
+use xoff_fabric::plan::Fidelity;
+use xoff_scenario::check::cost::Cost;
+use xoff_scenario::{Diagnostic, Loaded, Options, Scenario, import, wrap};
 
 #[derive(Args)]
 pub struct CheckArgs {
@@ -20,13 +21,34 @@ pub struct CheckArgs {
 
 pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let options = args.fidelity.on(args.scenario.options(None));
-    let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
+    let scenario = import::open(&args.scenario.scenario)?;
+    let loaded = scenario.load(&options)?;
     warn(&loaded.warnings);
     let mut report = xoff_scenario::check::report(&loaded);
     if let Some(why) = xoff_run::memory::refusal(&loaded) {
         report.warn(why);
     }
+    report.cost = cost_of(&scenario, &loaded, &options);
     if args.json { show(&report.json()) } else { show_page(&report.text()) }
+}
+
+/// What a scenario costs at both levels, if it can be run at packet level.
+pub(super) fn cost_of(scenario: &Scenario, loaded: &Loaded, options: &Options) -> Option<Cost> {
+    let at = |level: &str| {
+        let mut options = options.clone();
+        options.sets.push(format!("run.fidelity={level}"));
+        // What the other level does not know.
+        let other = ["run.out_of_range", "run.collectives"].map(|key| format!("{key}=null"));
+        options.sets.extend(other.into_iter().filter(|_| level == "packet"));
+        scenario.load(&options)
+    };
+    match loaded.plan.run.fidelity {
+        Fidelity::Packet => {
+            let flow = at("flow");
+            Some(Cost::of(loaded, flow.as_ref().map_err(|errors| errors[0].message.clone())))
+        }
+        Fidelity::Flow => at("packet").ok().map(|packet| Cost::of(&packet, Ok(loaded))),
+    }
 }
 
 #[derive(Args)]

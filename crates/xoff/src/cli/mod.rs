@@ -222,6 +222,10 @@ struct FidelityArgs {
     /// [default: the scenario's]
     #[arg(long, value_name = "LEVEL", value_parser = ["packet", "flow"])]
     fidelity: Option<String>,
+    /// What collectives of jobs are at flow level: flows over all connections of a channel, or every message
+    /// [default: the scenario's]
+    #[arg(long, value_name = "FORM", value_parser = ["macro", "messages"])]
+    collectives: Option<String>,
     /// Run at flow level even where that is known to be far from packet level
     #[arg(long)]
     out_of_range: bool,
@@ -231,7 +235,12 @@ impl FidelityArgs {
     /// What these set in a scenario.
     fn sets(&self) -> Vec<String> {
         let fidelity = self.fidelity.as_ref().map(|fidelity| format!("run.fidelity={fidelity}"));
-        fidelity.into_iter().chain(self.out_of_range.then(|| "run.out_of_range=true".to_owned())).collect()
+        let collectives = self.collectives.as_ref().map(|form| format!("run.collectives={form}"));
+        fidelity
+            .into_iter()
+            .chain(collectives)
+            .chain(self.out_of_range.then(|| "run.out_of_range=true".to_owned()))
+            .collect()
     }
 
     /// Adds them to what a scenario is loaded with.

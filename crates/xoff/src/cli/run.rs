@@ -1,5 +1,6 @@
 //! `xoff run`.
 
+use super::inspect;
 use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::typed::command;
@@ -8,6 +9,7 @@ use super::{FidelityArgs, OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summ
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use xoff_fabric::plan::Fidelity;
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
 use xoff_results::execute::execute;
@@ -16,7 +18,8 @@ use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::drive::one_part_because;
 use xoff_run::threads;
-use xoff_scenario::{Loaded, Scenario, import, wrap};
+use xoff_scenario::check::cost::{self, Cost};
+use xoff_scenario::{Loaded, Options, Scenario, import, wrap};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -59,6 +62,9 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     if !args.show.quiet {
         warn(&loaded.warnings);
     }
+    if !args.show.quiet && !args.show.json {
+        tell_of_flow_level(&scenario, &loaded, &options, args);
+    }
     let out = args.out.directory(&loaded.name);
     if args.seeds.several() {
         let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
@@ -87,6 +93,24 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     }
     bar.finish();
     conclude(&outcome, &args.show)
+}
+
+/// Says of a long run at packet level how long it may take, and what flow level would take.
+fn tell_of_flow_level(scenario: &Scenario, loaded: &Loaded, options: &Options, args: &RunArgs) {
+    if loaded.plan.run.fidelity == Fidelity::Flow || !Cost::may_be_long(loaded) {
+        return;
+    }
+    let Some(cost) = inspect::cost_of(scenario, loaded, options) else { return };
+    let (Some(packet), Some(flow)) = (cost.packet_level_s.filter(|s| *s > cost::LONG_S), cost.flow_level_s) else {
+        return;
+    };
+    let range = cost.flow_level_range.map_or_else(String::new, |range| format!(", {range}"));
+    tell_folded(&format!(
+        "note: this takes about {} of one core; `xoff run {} --fidelity flow` about {}{range}",
+        cost::words(packet),
+        args.scenario.scenario.display(),
+        cost::words(flow)
+    ));
 }
 
 /// Shows the summary of a run, and fails if the run did.

@@ -80,6 +80,9 @@ pub struct SweepArgs {
     /// Keep the flows of all runs too, as one data set: flows/load=0.5/scheme=hpcc/seed=1/flows.parquet
     #[arg(long, conflicts_with_all = ["plan", "collect", "task"])]
     flows: bool,
+    /// Run N points of a sweep at flow level at packet level too, spread over the axes: the error of the sweep
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with_all = ["plan", "collect", "task", "dry_run"])]
+    verify: Option<u64>,
     /// Say how many runs there are and what they would take, and run nothing else
     #[arg(long)]
     dry_run: bool,
@@ -200,11 +203,28 @@ fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
     staging.keep_store(RUNS)?;
     let rows = sweeper.rows(&records)?;
     sweeper.write_flows(&rows, &store, &staging)?;
-    finish(sweeper, &rows, staging, args)
+    let verification = match args.verify {
+        Some(count) => {
+            let bar = Whole::new(args.show.json || args.show.quiet, f64::INFINITY);
+            let study = Study::of(&rows)?;
+            let found = sweeper.verify(&study, count, (Some(&store), jobs(args)), &|at| bar.update(&at))?;
+            bar.finish();
+            staging.write("verified.csv", found.csv().as_bytes())?;
+            Some(found.text())
+        }
+        None => None,
+    };
+    finish(sweeper, &rows, staging, verification.as_deref(), args)
 }
 
 /// Tables, figures and report, and what is shown of them.
-fn finish(sweeper: &Sweeper<'_>, rows: &Rows<'_>, staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
+fn finish(
+    sweeper: &Sweeper<'_>,
+    rows: &Rows<'_>,
+    staging: Staging,
+    verification: Option<&str>,
+    args: &SweepArgs,
+) -> Result<(), Stop> {
     let mut study = Study::of(rows)?;
     study.delta = args.delta;
     sweeper.write(rows, &study, &staging, &command())?;
@@ -213,7 +233,7 @@ fn finish(sweeper: &Sweeper<'_>, rows: &Rows<'_>, staging: Staging, args: &Sweep
         let (failed, gave_up) = study.failed;
         let value = serde_json::json!({
             "runs": rows.records.len(), "points": study.cells.len(), "failed": failed, "gave_up": gave_up,
-            "finding": study.finding(), "directory": out,
+            "finding": study.finding(), "verification": verification, "directory": out,
         });
         return show(&value.to_string());
     }
@@ -228,6 +248,9 @@ fn finish(sweeper: &Sweeper<'_>, rows: &Rows<'_>, staging: Staging, args: &Sweep
     text.push_str(&fitted.text);
     if study.cells.len() > SHOWN {
         text.push_str(&format!("and {} points more\n", study.cells.len() - SHOWN));
+    }
+    if let Some(verification) = verification {
+        text.push_str(&format!("\n{verification}"));
     }
     let (failed, gave_up) = study.failed;
     if failed + gave_up > 0 {
@@ -330,5 +353,5 @@ fn collect(folder: &Path, args: &SweepArgs) -> Result<(), Stop> {
     if staging.target().join(RUNS).is_dir() {
         staging.keep_store(RUNS)?;
     }
-    finish(&sweeper, &sweeper.rows(&records)?, staging, args)
+    finish(&sweeper, &sweeper.rows(&records)?, staging, None, args)
 }

@@ -88,12 +88,20 @@ export interface Job {
   ranks: number;
   /** That it was to do. */
   iterations: number;
+  /** How many of them were run: fewer where it settled before. */
+  iterations_run: number;
+  /** Mean time of an iteration, where it settled. */
+  iteration_us: number | null;
+  /** Half-width of the 95 % interval of that mean. */
+  iteration_half_width_us: number | null;
   /** When it started. */
   start_us: number;
-  /** When its last activity was over; `None` if it did not end within the run. */
+  /** When its last activity was over, or would have been, where it settled; `None` if it did not end within the run. */
   end_us: number | null;
   /** Job completion time: from start to end. */
   jct_us: number | null;
+  /** By how much the iterations that were not run may move that, where it settled. */
+  jct_half_width_us: number | null;
   /** Mean over the ranks of the time in which each computed. */
   compute_us: number;
   /** Mean over the ranks of the time in which each took part in a collective or a message. */

@@ -3,17 +3,22 @@
 pub mod log;
 mod pairs;
 pub mod placement;
+mod settling;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use super::flow::Template;
 use log::{JobInterval, JobLog};
 use pairs::{Pairs, QueuePair};
 use placement::RankPlacement;
+use settling::Settling;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
+use together::Numbers;
 use xoff_engine::{Span, Time};
-use xoff_fabric::traffic::{Action, FlowSpec, Source, Subscription};
+use xoff_fabric::traffic::{Action, FlowSpec, MacroFlow, Source, Subscription};
+use xoff_jobs::settle::Rule;
 use xoff_jobs::{Graph, Interval, Job, Message, Pair, Runner};
 
 /// A job as read from a scenario.
@@ -35,6 +40,10 @@ pub struct JobPlan {
     /// What software takes for a message before it is handed to the NIC.
     pub(crate) overhead: Span,
     pub(crate) template: Template,
+    /// When its iterations need not be run any more.
+    pub settle: Option<Rule>,
+    /// Why its collectives are sent message by message at flow level, where they would be macro-flows.
+    pub messages_because: Option<&'static str>,
 }
 
 /// What carries the messages of a lane.
@@ -74,9 +83,15 @@ impl JobPlan {
             late: self.late.to_vec(),
             slow: self.slow.to_vec(),
         };
+        let settling = match (&log, self.settle.filter(|_| self.iterations > 1)) {
+            (Some((number, log)), Some(rule)) => Some(Settling::new(*number, rule, log, self.start)),
+            _ => None,
+        };
         JobSource {
+            settling,
             runner: Runner::new(job),
             pairs: Pairs::default(),
+            numbers: Numbers::default(),
             held: VecDeque::new(),
             messages: Vec::new(),
             intervals: Vec::new(),
@@ -91,6 +106,8 @@ pub struct JobSource {
     of: JobPlan,
     runner: Runner,
     pairs: Pairs,
+    numbers: Numbers,
+    settling: Option<Settling>,
     /// Messages that software still works on. It takes the same time for each, so they leave as they came.
     held: VecDeque<(Time, Message)>,
     messages: Vec<Message>,
@@ -120,11 +137,22 @@ impl JobSource {
 
     fn pair(&self, first: &Message) -> QueuePair {
         let placement = &self.of.placement;
+        if self.runner.job().dag.macro_flow(first.pair).is_some() {
+            return QueuePair::new(first, 1, placement.nics[0].len());
+        }
         QueuePair::new(first, placement.ports(first.from, first.lane), placement.nics[0].len())
     }
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
     fn open(&mut self, pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
+        if let Some(flow) = self.runner.job().dag.macro_flow(pair.number()) {
+            let flow = together::macro_flow(flow, &self.of, &mut self.numbers);
+            let handle = self.pairs.open(pair, true);
+            let spec = FlowSpec { handle, ..flow.spec };
+            out.push(Action::StartTogether(Box::new(MacroFlow { spec, ..flow })));
+            return handle;
+        }
+        self.numbers.count();
         let Pair { from, to, lane } = pair.ends;
         let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port());
         let handle = self.pairs.open(pair, lone.is_none());
@@ -216,7 +244,7 @@ impl Source for JobSource {
         let mut messages = std::mem::take(&mut self.messages);
         self.runner.advance(now, &mut messages);
         for message in messages.drain(..) {
-            if self.of.overhead == Span::ZERO {
+            if self.of.overhead == Span::ZERO || self.runner.job().dag.macro_flow(message.pair).is_some() {
                 self.send(message, out);
             } else {
                 self.held.push_back((now.saturating_add(self.of.overhead), message));
@@ -233,6 +261,9 @@ impl Source for JobSource {
             self.note(over.drain(..));
         }
         self.intervals = over;
+        if let Some(settling) = &mut self.settling {
+            settling.look(now, &mut self.runner);
+        }
         if self.runner.is_over() {
             out.extend(self.pairs.close().into_iter().map(|handle| Action::Stop { handle }));
         }

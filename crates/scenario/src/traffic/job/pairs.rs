@@ -39,6 +39,11 @@ impl QueuePair {
         QueuePair { ends, number, port, ports, home: port, tried: 0, cut: false, oldest: NONE, newest: NONE }
     }
 
+    /// Its number in the graph.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Port of the NIC that it uses, at both ends.
     pub fn port(&self) -> usize {
         self.port.into()

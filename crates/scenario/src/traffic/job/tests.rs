@@ -49,6 +49,8 @@ fn plan(plan: &Plan, dag: Dag, connections: Connections, completion: Completion)
         completion,
         overhead: Span::ZERO,
         template: Template::of_class(0),
+        settle: None,
+        messages_because: None,
     }
 }
 

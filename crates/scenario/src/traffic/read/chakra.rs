@@ -33,7 +33,7 @@ pub fn chakra(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         table.warn(place.error(note.text));
     }
     let graph = Graph::ready(dag).map_err(|why| place.error(why))?;
-    job::finish(table, settings, placement, graph)
+    job::finish(table, settings, scope, placement, graph)
 }
 
 /// From the files of `prefix`, of which the results keep one text, or from such a text.

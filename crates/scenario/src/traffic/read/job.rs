@@ -11,11 +11,26 @@ use crate::traffic::plan::{Expected, Generator};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::Span;
+use xoff_fabric::plan::{Collectives, Fidelity};
 use xoff_jobs::collective::{Algorithm, Form, Options, Schedule, Servers, Skew};
 use xoff_jobs::{Collective, Graph, Part, Recipe, Step};
 
 /// No buffer of a GPU is larger.
 const LARGEST_BUFFER: u64 = 1 << 40;
+
+/// At flow level, ranks from which on collectives are macro-flows.
+const MACRO_RANKS: u64 = 512;
+
+/// How collectives of a job of so many ranks are carried out, unless something excludes it.
+fn form(scope: &Scope<'_>, ranks: u64) -> Form {
+    let run = &scope.ctx.plan.run;
+    let together = match run.collectives {
+        Collectives::Auto => ranks >= MACRO_RANKS,
+        Collectives::Macro => true,
+        Collectives::Messages => false,
+    };
+    if run.fidelity == Fidelity::Flow && together { Form::MacroFlows } else { Form::Programs }
+}
 
 /// A job in the making.
 struct Draft<'a> {
@@ -41,7 +56,7 @@ pub fn collective(
     let step = draft.collective(table, what(kind))?;
     draft.add(kind, step, after);
     let recipe = draft.recipe;
-    finish_recipe(table, settings, placement, recipe)
+    finish_recipe(table, settings, scope, placement, recipe)
 }
 
 fn what(kind: &str) -> Collective {
@@ -86,7 +101,7 @@ pub fn steps(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
         row.finish()?;
     }
     let recipe = draft.recipe;
-    finish_recipe(table, settings, placement, recipe)
+    finish_recipe(table, settings, scope, placement, recipe)
 }
 
 /// `kind = "pipeline"`: stages that pass micro-batches on and gradients back. A stage is a block of ranks that follow each
@@ -111,15 +126,21 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
         let stages = (0..stages as u32).map(|stage| stage * width + first).collect();
         Part::Pipeline { stages, schedule, options: options.clone() }
     };
-    let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect(), form: Form::Programs };
-    finish_recipe(table, settings, placement, recipe)
+    let recipe =
+        Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect(), form: form(scope, ranks) };
+    finish_recipe(table, settings, scope, placement, recipe)
 }
 
 impl<'a> Draft<'a> {
     fn new(scope: &'a Scope<'a>, placement: &'a RankPlacement, servers: Servers) -> Draft<'a> {
         Draft {
             scope,
-            recipe: Recipe { ranks: placement.ranks.len() as u32, servers, parts: Vec::new(), form: Form::Programs },
+            recipe: Recipe {
+                ranks: placement.ranks.len() as u32,
+                servers,
+                parts: Vec::new(),
+                form: form(scope, placement.ranks.len() as u64),
+            },
             placement,
         }
     }
@@ -204,15 +225,22 @@ fn skew(table: &mut Table, scope: &Scope<'_>) -> Result<Skew> {
 fn finish_recipe(
     table: &mut Table,
     settings: &Settings,
+    scope: &Scope<'_>,
     placement: RankPlacement,
     recipe: Recipe,
 ) -> Result<ReadGenerator> {
     let graph = Graph::of(recipe).map_err(|why| table.place().error(why))?;
-    finish(table, settings, placement, graph)
+    finish(table, settings, scope, placement, graph)
 }
 
 /// The keys that all jobs share.
-pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, graph: Graph) -> Result<ReadGenerator> {
+pub fn finish(
+    table: &mut Table,
+    settings: &Settings,
+    scope: &Scope<'_>,
+    placement: RankPlacement,
+    graph: Graph,
+) -> Result<ReadGenerator> {
     if let Some(path) = &settings.path {
         let _ = path;
         return Err(table.error("path", "the queue pairs of a job cannot be pinned to a path"));
@@ -221,11 +249,23 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
     let (late, slow) = stragglers(table, ranks)?;
     let iterations = table.count("iterations", 1..=1_000_000_000)? as u32;
     let connections = if table.is("connections", "fresh")? { Connections::Fresh } else { Connections::Persistent };
-    // Messages with a flow each may overtake each other, which programs do not expect.
-    let graph = match connections {
-        Connections::Fresh => graph.in_form(Form::Listed).map_err(|why| table.place().error(why))?,
-        Connections::Persistent => graph,
+    let several_ports = placement.nics.iter().any(|server| server.iter().any(|nic| nic.len() > 1));
+    let messages_because = match form(scope, ranks as u64) {
+        Form::Listed | Form::Programs => None,
+        Form::MacroFlows if connections == Connections::Fresh => Some("every message takes a path of its own"),
+        Form::MacroFlows if several_ports && scope.ctx.links_fail => {
+            Some("queue pairs move to other ports when a link fails")
+        }
+        Form::MacroFlows if graph.form().is_none() => Some("a trace lists its messages"),
+        Form::MacroFlows => None,
     };
+    // Messages with a flow each may overtake each other, which programs do not expect.
+    let form = match connections {
+        Connections::Fresh => Form::Listed,
+        Connections::Persistent if messages_because.is_some() => Form::Programs,
+        Connections::Persistent => graph.form().unwrap_or(Form::Listed),
+    };
+    let graph = graph.in_form(form).map_err(|why| table.place().error(why))?;
     let bytes = Some(graph.size().bytes as f64 * f64::from(iterations));
     let expected = Expected { flows: None, bytes, load: None, finite: true };
     let plan = JobPlan {
@@ -242,6 +282,8 @@ pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, 
         },
         overhead: table.span("overhead")?,
         template: settings.template.clone(),
+        messages_because,
+        settle: scope.ctx.settle,
     };
     Ok(ReadGenerator { generator: Generator::Job(Arc::new(plan)), labels: vec![settings.name.clone()], expected })
 }

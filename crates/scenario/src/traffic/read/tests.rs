@@ -43,6 +43,8 @@ fn read_entries(
         formats: &["dcqcn", "none", "hpcc", "tcp-newreno"]
             .map(|name| xoff_schemes::formats(&xoff_schemes::select(name).unwrap())),
         default_class: 0,
+        settle: None,
+        links_fail: false,
         index: 2,
     };
     let recorder = Recorder::default();

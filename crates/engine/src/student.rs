@@ -4,7 +4,7 @@ use libm::{atan, cos, sin, sqrt};
 use std::f64::consts::PI;
 
 /// Returns the probability that Student's t lies outside ±`t`.
-pub(crate) fn two_sided(t: f64, freedom: usize) -> f64 {
+pub fn two_sided(t: f64, freedom: usize) -> f64 {
     if freedom == 0 || t.is_nan() {
         return 1.0;
     }
@@ -29,7 +29,7 @@ pub(crate) fn two_sided(t: f64, freedom: usize) -> f64 {
 }
 
 /// Returns the `t` for which Student's t lies outside ±`t` with probability `p`.
-pub(crate) fn quantile(p: f64, freedom: usize) -> f64 {
+pub fn quantile(p: f64, freedom: usize) -> f64 {
     if freedom == 0 {
         return f64::NAN;
     }
