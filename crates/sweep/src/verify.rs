@@ -35,7 +35,8 @@ fn at_packet_level(point: &Point) -> Point {
     let of_level = |set: &String| LEVEL_KEYS.iter().any(|key| set.split('=').next() == Some(key));
     point.options.sets.retain(|set| !of_level(set));
     point.options.sets.push("run.fidelity=packet".to_owned());
-    point.options.sets.extend(LEVEL_KEYS[1..].iter().map(|key| format!("{key}=null")));
+    // Whether the scenario has it or not: only what is there can be taken out.
+    point.options.sets.extend(LEVEL_KEYS[1..].iter().flat_map(|key| [format!("{key}=0"), format!("{key}=null")]));
     point
 }
 

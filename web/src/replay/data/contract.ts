@@ -100,7 +100,7 @@ export interface Job {
   end_us: number | null;
   /** Job completion time: from start to end. */
   jct_us: number | null;
-  /** By how much the iterations that were not run may move that, where it settled. */
+  /** Half-width that the iterations that were not run give that, where it settled. */
   jct_half_width_us: number | null;
   /** Mean over the ranks of the time in which each computed. */
   compute_us: number;
