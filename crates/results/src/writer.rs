@@ -550,7 +550,7 @@ mod tests {
         assert_eq!(read(&out.join("live.parquet")).len(), 10);
 
         let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
-        assert!(jobs.ends_with("\ntrain,2,2,100,900,800,620,180,180,0.225,finished\n"), "{jobs}");
+        assert!(jobs.ends_with("\ntrain,2,2,2,,,100,900,800,,620,180,180,0.225,finished\n"), "{jobs}");
         let collectives = fs::read_to_string(out.join("collectives.csv")).unwrap();
         let first = "\ntrain,0,gradients,all-reduce,2,8000000,400,500,100,80,80,0,s0.g0\n";
         assert!(collectives.contains(first), "{collectives}");

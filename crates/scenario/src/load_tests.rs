@@ -44,7 +44,10 @@ fn every_example_loads_and_its_resolved_form_gives_the_same_plan() {
         count += 1;
         let scenario = Scenario::open(&path).unwrap();
         let loaded = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}", shown(&errors)));
-        assert!(loaded.warnings.is_empty(), "{}: {}", path.display(), shown(&loaded.warnings));
+        let warnings = shown(&loaded.warnings);
+        // The planner's question has what xoff warns of: phases that do not overlap.
+        let known = loaded.name == "planner" && loaded.warnings.len() == 1 && warnings.contains("phases");
+        assert!(warnings.is_empty() || known, "{}: {warnings}", path.display());
         let again =
             load(&loaded.resolved, &[]).unwrap_or_else(|errors| panic!("{}\n{}", shown(&errors), loaded.resolved));
         assert_eq!(print(&again), print(&loaded), "{}", path.display());

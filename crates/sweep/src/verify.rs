@@ -188,9 +188,8 @@ mod tests {
         let chosen = spread(&grid, 4);
         assert_eq!(chosen.len(), 4);
         // One in each half of each axis at least, and none twice.
-        for axis in 0..2 {
-            assert!(chosen.iter().any(|at| grid[*at][axis] < 0.5) && chosen.iter().any(|at| grid[*at][axis] > 0.5));
-        }
+        let halves = |axis: usize| chosen.iter().map(|at| grid[*at][axis] < 0.5).collect::<Vec<_>>();
+        assert!([0, 1].into_iter().all(|axis| halves(axis).contains(&true) && halves(axis).contains(&false)));
         assert_eq!(spread(&grid, 100), (0..32).collect::<Vec<_>>(), "no more than there are");
         assert_eq!(spread(&[vec![]], 3), [0], "nothing is varied");
     }
