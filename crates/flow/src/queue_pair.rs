@@ -134,6 +134,44 @@ pub(crate) struct Totals {
 }
 
 impl QueuePair {
+    /// A flow that has nothing to send yet, and of whose times nothing is known.
+    pub(crate) fn idle(
+        source: u32,
+        id: u32,
+        key: FlowKey,
+        spec: FlowSpec,
+        sizes: Sizes,
+        way: Way,
+        now: Time,
+    ) -> QueuePair {
+        QueuePair {
+            source,
+            id,
+            number: 0,
+            identity: key.identity,
+            ports: key.ports,
+            key,
+            spec,
+            sizes,
+            way,
+            start: now,
+            ideal: Span::ZERO,
+            base_rtt: Span::ZERO,
+            head: None,
+            waiting: VecDeque::new(),
+            leaving: VecDeque::new(),
+            delivered: 0,
+            unacknowledged: VecDeque::new(),
+            progress: 0.0,
+            rate: 0.0,
+            updated: now.ps(),
+            done: Totals::default(),
+            short_of_packet: 0,
+            latency: (0, 0),
+            together: None,
+        }
+    }
+
     /// Wire bytes of the head that have left by `now` (picoseconds).
     pub(crate) fn head_sent(&self, now: u64) -> f64 {
         let most = self.head.map_or(0.0, |head| head.wire);

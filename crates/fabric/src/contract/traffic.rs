@@ -190,7 +190,7 @@ pub struct FlowSpec {
 /// collective costs as much as its connections and not as its messages.
 #[derive(Clone, Debug)]
 pub struct MacroFlow {
-    /// What each of them is; its handle names all, its two hosts are nobody's.
+    /// Settings of every connection. Its handle names the macro-flow; its hosts are not used, since each edge has its own.
     pub spec: FlowSpec,
     /// The connections.
     pub edges: Vec<Edge>,

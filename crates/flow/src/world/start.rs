@@ -1,8 +1,7 @@
 //! How a flow begins and ends: its number, its packets, its path.
 
-use crate::queue_pair::{Message, QueuePair, Sizes, Totals, Way, first_path};
+use crate::queue_pair::{Message, QueuePair, Sizes, Way, first_path};
 use crate::world::FlowWorld;
-use std::collections::VecDeque;
 use xoff_engine::{BitRate, LinkRate, Span};
 use xoff_fabric::ack_rule::AckRule;
 use xoff_fabric::plan::{AckPath, peer};
@@ -35,32 +34,8 @@ impl FlowWorld {
         });
         let (handle, stranded) = (spec.handle, way.stranded);
         let (size, offered) = (spec.size_bytes, spec.offered_bytes);
-        let flow = QueuePair {
-            source,
-            id,
-            number,
-            identity,
-            key,
-            ports,
-            sizes,
-            way,
-            start: self.state.now,
-            ideal,
-            base_rtt,
-            head: None,
-            waiting: VecDeque::new(),
-            leaving: VecDeque::new(),
-            delivered: 0,
-            unacknowledged: VecDeque::new(),
-            progress: 0.0,
-            rate: 0.0,
-            updated: self.state.now.ps(),
-            done: Totals::default(),
-            short_of_packet: 0,
-            latency,
-            together: None,
-            spec,
-        };
+        let idle = QueuePair::idle(source, id, key, spec, sizes, way, self.state.now);
+        let flow = QueuePair { number, ideal, base_rtt, latency, ..idle };
         let slot = self.flows.insert(flow);
         self.sources[source as usize].flows.insert(handle, slot);
         self.lay(slot, transport);

@@ -1,10 +1,9 @@
 //! Macro-flows in the world: one queue pair for many connections.
 
 use crate::macro_flow::{Slices, Together, whole};
-use crate::queue_pair::{Message, QueuePair, Totals, Way, first_path};
+use crate::queue_pair::{Message, QueuePair, Way, first_path};
 use crate::world::FlowWorld;
-use std::collections::VecDeque;
-use xoff_engine::{BitRate, Span};
+use xoff_engine::BitRate;
 use xoff_fabric::SourceName;
 
 use xoff_fabric::record::Paths;
@@ -78,32 +77,9 @@ impl FlowWorld {
         let (handle, stranded) = (spec.handle, way.stranded);
         let key =
             FlowKey { seed: self.state.plan.seed, identity, from: spec.src, to: spec.dst, ports: (0, 0), number: 0 };
-        let of = QueuePair {
-            source,
-            id,
-            number: together.flow.edges[0].number.into(),
-            identity,
-            key,
-            ports: (0, 0),
-            sizes,
-            way,
-            start: self.state.now,
-            ideal: Span::ZERO,
-            base_rtt: Span::ZERO,
-            head: None,
-            waiting: VecDeque::new(),
-            leaving: VecDeque::new(),
-            delivered: 0,
-            unacknowledged: VecDeque::new(),
-            progress: 0.0,
-            rate: 0.0,
-            updated: self.state.now.ps(),
-            done: Totals::default(),
-            short_of_packet: 0,
-            latency: (0, 0),
-            together: Some(Box::new(together)),
-            spec,
-        };
+        let idle = QueuePair::idle(source, id, key, spec, sizes, way, self.state.now);
+        let number = together.flow.edges[0].number.into();
+        let of = QueuePair { number, together: Some(Box::new(together)), ..idle };
         let slot = self.flows.insert(of);
         self.sources[source as usize].flows.insert(handle, slot);
         self.tell_shares_together(slot);
