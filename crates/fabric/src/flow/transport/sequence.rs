@@ -226,10 +226,10 @@ impl ReceiveSequence {
         }
         let payload_until = |psn| self.stream.payload_until(psn);
         let payload_bytes = (payload_until(psn + 1) - payload_until(psn)) as u32;
-        let delivered_bytes = match self.expected {
-            _ if psn == before && self.expected == before + 1 => u64::from(payload_bytes),
-            expected if expected == before => 0,
-            expected => payload_until(expected) - payload_until(before),
+        let delivered_bytes = match self.expected - before {
+            0 => 0,
+            1 => payload_bytes.into(),
+            _ => payload_until(self.expected) - payload_until(before),
         };
         let completes = self.expected >= self.stream.message_end;
         self.delivered_bytes += delivered_bytes;
